@@ -1,0 +1,1 @@
+"""Question sets, metrics, the recall gate and benchmarks."""
