@@ -1,0 +1,122 @@
+"""The snapshot as recall sees it, and the one door through which every surface takes records. Pure.
+
+Every reading surface (recall, listing, show, why, graph, context, explore, export) asks `Corpus.admit`: there is
+no other place that decides which records answer (decision-0004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seed.lifecycle import at_day
+from seed.snapshot import Head, Snapshot
+from sidecar.lexical import Documents, Postings
+from sidecar.query import Query, passes, status_admits
+
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The vectors of one embedder over a snapshot: ``matrix`` (rows, d) and ``rows`` (n,), -1 where missing."""
+
+    identity: str
+    matrix: Matrix | None
+    rows: NDArray[np.int32]
+
+    def cosines(self, question: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the cosine of a unit question vector with each passage (n,), rounded to 4 decimals; -1 where missing."""
+        found = np.full(len(self.rows), -1.0)
+        if self.matrix is None:
+            return found
+        have = self.rows >= 0
+        if have.all() and len(self.rows) == len(self.matrix) and np.array_equal(self.rows, np.arange(len(self.rows))):
+            return np.round(np.asarray(self.matrix @ question, dtype=np.float64), 4)
+        scores = np.asarray(self.matrix @ question, dtype=np.float64)
+        found[have] = scores[self.rows[have]]
+        return np.round(found, 4)
+
+    def embedded(self, owners: NDArray[np.uint32], records: int) -> NDArray[np.bool_]:
+        """Return which records (m,) have all their passages embedded."""
+        missing = np.bincount(owners, self.rows < 0, minlength=records)
+        return missing == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What the door lets through: ordinals that may be results, that may stand in decided_against, and the
+    effective status of those whose status alone held them back.
+    """
+
+    results: NDArray[np.intp]
+    against: NDArray[np.intp]
+    held_back: dict[int, str]
+    passed: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A snapshot with its words, ready to be asked."""
+
+    snapshot: Snapshot
+    documents: Documents
+    postings: Postings
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """Return the heads, in path order."""
+        return self.snapshot.heads
+
+    def status(self, ordinal: int, today: date) -> str:
+        """Return the effective status of a record on a day."""
+        head = self.heads[ordinal]
+        return at_day(head.status, head.record.valid_until, today)
+
+    def admit(self, query: Query, today: date, workspace: str = "") -> Admitted:
+        """The one door: decide for every record whether it may answer this query on this day."""
+        results, against, passed = [], [], []
+        held_back: dict[int, str] = {}
+        for ordinal, head in enumerate(self.heads):
+            if not passes(query, head, workspace):
+                continue
+            status = at_day(head.status, head.record.valid_until, today)
+            if status_admits(query, status, head.record.kind):
+                results.append(ordinal)
+            elif status == "rejected" and head.record.kind != "history":
+                against.append(ordinal)
+            else:
+                held_back[ordinal] = "historical" if head.record.kind == "history" else status
+            passed.append(ordinal)
+        return Admitted(np.array(results, np.intp), np.array(against, np.intp), held_back, np.array(passed, np.intp))
+
+    def ordinals(self, ident: str) -> list[int]:
+        """Return the ordinals of the records with an id, without regard to case."""
+        wanted = ident.casefold()
+        return [n for n, head in enumerate(self.heads) if head.record.id.casefold() == wanted]
+
+
+def build(snapshot: Snapshot, lengths: NDArray[np.uint32], postings: Postings) -> Corpus:
+    """Return the corpus of a loaded snapshot; ``lengths`` holds passages, then titles."""
+    n = len(snapshot.pids)
+    values = lengths.astype(np.float64)
+    return Corpus(
+        snapshot, Documents(snapshot.pids, snapshot.owners, snapshot.titles, values[:n], values[n:]), postings
+    )
+
+
+def synonyms(glossary: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return word -> words of the glossary, both ways, over single index words."""
+    from seed.text import words
+
+    found: dict[str, dict[str, None]] = {}
+    for term, others in glossary.items():
+        sets = [words(text) for text in (term, *others)]
+        single = [w[0] for w in sets if len(w) == 1]
+        for word in single:
+            found.setdefault(word, {}).update({w: None for w in single if w != word})
+    return {word: tuple(others) for word, others in found.items()}
