@@ -51,9 +51,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Exact tokens of the question: which records hold them, and which are named by their id."""
+    """Exact tokens of the question.
+
+    ``holders`` maps a record to the tokens it holds, ``numbers`` those that hold only a bare number, which never
+    lifts a record over the floor (decision-0014); ``named`` are the records named by their id.
+    """
 
     holders: dict[int, tuple[str, ...]]
+    numbers: frozenset[int]
     named: tuple[int, ...]
 
 
@@ -129,7 +134,9 @@ def exact(corpus: Corpus, question: str) -> Exact:
             continue
         for ordinal in held:
             holders.setdefault(int(ordinal), []).append(token)
-    return Exact({n: tuple(dict.fromkeys(tokens)) for n, tokens in holders.items()}, tuple(named))
+    found = {n: tuple(dict.fromkeys(tokens)) for n, tokens in holders.items()}
+    numbers = frozenset(n for n, tokens in found.items() if not any(c.isalpha() for t in tokens for c in t))
+    return Exact(found, numbers, tuple(named))
 
 
 def _plain_ids(corpus: Corpus, question: str) -> list[str]:

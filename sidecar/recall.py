@@ -100,7 +100,7 @@ def _score(
     heads = corpus.heads
     weights = np.array([policy.weight(h.record.kind, corpus.status(n, today)) for n, h in enumerate(heads)])
     tiers = np.full(len(heads), _ORDINARY, dtype=np.intp)
-    for n in {n for e in tokens for n in e.holders}:
+    for n in {n for e in tokens for n in e.holders if n not in e.numbers or found.margin[n] > 0}:
         tiers[n] = _HOLDER
     for n in named:
         tiers[n] = _NAMED
