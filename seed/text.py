@@ -14,7 +14,7 @@ EXACT = "="
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002ffff"
 _CJK_RUN = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(rf"[^\W_{_CJK}]+")
-_RAW = re.compile(rf"[^\s,;!?()\[\]{{}}<>\"'`|*“”‘’「」『』，。；：！？（）、{_CJK}]+")
+_RAW = re.compile(rf"[^\s=,;!?()\[\]{{}}<>\"'`|*“”‘’「」『』，。；：！？（）、{_CJK}]+")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]+[A-Z]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SHORT = 2
@@ -79,8 +79,9 @@ def exact_tokens(text: str) -> list[str]:
 
 
 def _trim(raw: str) -> str:
-    token = raw.rstrip(".:/=-").lstrip(".:=/") if not raw.startswith(("./", "--", "-")) else raw.rstrip(".:/=")
-    return token.removeprefix("./")
+    """Strip punctuation from a token's ends; a leading dot stays where it begins a name, as in .git."""
+    token = raw.rstrip(".:/=-").removeprefix("./")
+    return token if token.startswith("-") else token.lstrip(":=/") if token[:1] != "." else "." + token.lstrip(".")
 
 
 def _is_exact(token: str) -> bool:
