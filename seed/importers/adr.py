@@ -29,7 +29,7 @@ _PARSERS: dict[str, Callable[[Document], Page]] = dict.fromkeys(
 
 
 def read_folder(folder: Path, *, prefix: str = "", into: str = "", missing_status: str = "") -> ImportReport:
-    """Read every record below ``folder``. Defaults: ``prefix`` its base name, ``into`` ``knowledge/<prefix>``.
+    """Read every record below ``folder``; defaults: ``prefix`` its name, ``into`` ``knowledge/<prefix>``.
 
     Raises SidecarError for a folder that is missing or holds no record, and for a prefix, status or target
     that cannot be.
@@ -120,6 +120,8 @@ def _select(documents: Sequence[Document]) -> tuple[list[Page], dict[str, Name],
         reason = naming.skip_reason(document.path, name)
         if not reason and not name.number and decide.says_nothing(page):
             reason = "no number, no status, no date and no section of a decision record"
+        if not reason and not name.value and titles.is_placeholder(page) and not decide.has_status(page):
+            reason = "a template, by its text"
         if reason:
             skipped.append(Skipped(document.path, reason))
         else:

@@ -33,6 +33,7 @@ _FORMS = tuple(
 )
 _CENTURY_TURN = 69  # POSIX strptime %y: 69 to 99 are of the 1900s
 _SHORT_YEAR = 2
+_HYPHENS = dict.fromkeys(map(ord, "‐‑‒–−"), "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,8 @@ class Reading:
 
 def find(text: str) -> Reading | None:
     """Return the first date in the text, or None. A day that does not exist comes back with no reading."""
-    matches = [match for form in _FORMS if (match := form.search(text))]
+    plain = text.translate(_HYPHENS)
+    matches = [match for form in _FORMS if (match := form.search(plain))]
     return _reading(min(matches, key=lambda match: match.start())) if matches else None
 
 

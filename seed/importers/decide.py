@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from seed.importers import dates, relations
 from seed.importers import status as wording
-from seed.importers.fields import RELATIONS
+from seed.importers.fields import RELATIONS, is_section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from seed.importers.model import Field, Page
     from seed.importers.naming import Name
     from seed.importers.refs import Index
-
-
-_HEADING = re.compile(
-    r"context(?: and problem statement)?|decisions?(?: outcome| drivers)?|consequences|outcomes?|rationale"
-    r"|(?:considered )?(?:options|alternatives)(?: considered)?|problem(?: statement)?|motivation|proposal"
-    r"|summary|drawbacks|background|justification|solution|implications"
-)
 
 
 @dataclass(slots=True)
@@ -140,10 +133,15 @@ def tags(page: Page) -> list[str]:
     return list(dict.fromkeys(value for value in cleaned if 0 < len(value) <= 60))  # noqa: PLR2004 - a word or two
 
 
+def has_status(page: Page) -> bool:
+    """Whether a status is written, not just offered by template text."""
+    return any(wording.read(item.value).status for item in page.named("status", "stage"))
+
+
 def says_nothing(page: Page) -> bool:
     """Whether a page has no sign of a decision record: no status, no date, and not two of its headings."""
-    headings = {re.sub(r"^[\W\d]+|\W+$", "", heading).lower() for heading in page.headings}
-    return not page.named("status", "date") and sum(map(bool, map(_HEADING.fullmatch, headings))) < 2  # noqa: PLR2004 - stated above
+    sections = {heading.lower() for heading in page.headings if is_section(heading)}
+    return not page.named("status", "date") and len(sections) < 2  # noqa: PLR2004 - stated above
 
 
 def superseded_if_said(

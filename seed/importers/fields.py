@@ -19,17 +19,24 @@ _ALIASES = {
     "changelog": r"change ?log|(?:change|revision|document) history|history|log|revisions",
     "supersedes": r"sup+er[sc]+e+d+e?s|replaces|obsoletes",
     "superseded by": rf"{_SUPERSEDED}(?: by| with)?|successors?",
-    "amends": r"amends",
-    "amended by": r"amended(?: by)?",
+    "amends": r"amends|partially supersedes|supersedes in part",
+    "amended by": rf"amended(?: by)?|partially {_SUPERSEDED}(?: by)?|{_SUPERSEDED} in part by",
     "tags": r"tags?|categor(?:y|ies)|labels?|keywords",
     "title": r"title",
 }
 RELATIONS = ("supersedes", "superseded by", "amends", "amended by")
 _NAMES = tuple((name, re.compile(rf"(?:{form})", re.IGNORECASE)) for name, form in _ALIASES.items())
+_SECTION = re.compile(
+    r"context(?: and problem statement)?|decisions?(?: outcome| drivers)?|consequences|outcomes?|rationale"
+    r"|(?:considered )?(?:options|alternatives)(?: considered)?|problem(?: statement)?|motivation|proposal"
+    r"|summary|drawbacks|background|justification|solution|implications|abstract",
+    re.IGNORECASE,
+)
 _LINE = re.compile(
     r"^[\s>]*(?:[-*+]\s+)?(?P<bold>\**_*)(?P<name>[A-Za-z][A-Za-z _-]{2,30}?)\**_*\s*"
     r"(?:(?P<colon>[:：])\**_*|(?=\s\d))\s*(?P<value>.*)$"
 )
+_SEPARATOR = re.compile(r"(\s+[·•|]\s+|\s{2,}(?=\*\*\w))")  # "**Status:** accepted · **Date:** 2020-01-31"
 _BOLD = re.compile(r"^[\s>]*(?:\*\*|__)([A-Za-z][A-Za-z -]{2,30}?)[:：]?(?:\*\*|__)[:：]?\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
 
@@ -39,6 +46,11 @@ def normal_name(text: str) -> str:
     bare = re.sub(r"^[\W\d_]+|[\W_]+$", "", text.partition(":")[0])
     bare = re.sub(r"[\s_-]+", " ", bare)
     return next((name for name, form in _NAMES if form.fullmatch(bare)), "")
+
+
+def is_section(heading: str) -> bool:
+    """Whether a heading names a usual section of a decision record, and so is no title."""
+    return bool(_SECTION.fullmatch(re.sub(r"^[\W\d_]+|[\W_]+$", "", heading)))
 
 
 def scan_lines(lines: list[str], where: str, only: tuple[str, ...] = ()) -> tuple[list[Field], set[int]]:
@@ -57,10 +69,19 @@ def scan_lines(lines: list[str], where: str, only: tuple[str, ...] = ()) -> tupl
 
 
 def _line(lines: list[str], index: int) -> list[tuple[str, str, int]]:
-    name, value = _pair(lines[index])
-    if not name or value:
-        return [(name, value, 1)] if name else []
-    return _below(lines, index, name)
+    found: list[tuple[str, str, int]] = []
+    mark = ""
+    for piece in _SEPARATOR.split(lines[index]):
+        name, value = _pair(piece)
+        if name:
+            found.append((name, value, 1))
+        elif found and not piece.strip(" ·•|"):
+            mark = piece
+        elif found:  # no field of its own: the mark belongs to the value before it
+            found[-1] = (found[-1][0], f"{found[-1][1]}{mark}{piece}", 1)
+        else:
+            return []
+    return _below(lines, index, found[0][0]) if len(found) == 1 and not found[0][1] else found
 
 
 def _pair(line: str) -> tuple[str, str]:

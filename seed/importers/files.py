@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_BYTES = 1 << 20  # a record over 1 MiB is refused by name, so its source is as well
-_TEXT = frozenset({".adoc", ".asciidoc", ".org", ".txt", ".docx", ".odt", ".html", ".textile", ".wiki"})
+_TEXT = frozenset({"", ".adoc", ".asciidoc", ".org", ".txt", ".docx", ".odt", ".html", ".textile", ".wiki"})
 _IGNORED = frozenset({"node_modules", "__pycache__", "venv", "_site", "_build", "target"})
 _MARK = re.compile(r"^# Imported by sidecar from [^\n]*; digest ([0-9a-f]{16})\.[^\n]*\n")
 
@@ -39,16 +39,18 @@ def read_documents(folder: Path, suffixes: Iterable[str]) -> tuple[list[Document
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
         raise SidecarError(f"{folder} {what}", "name the folder that holds the records")
-    documents: list[Document] = []
-    skipped: list[Skipped] = []
+    found: list[Document | Skipped] = []
     for path in sorted(_walk(folder), key=lambda p: p.relative_to(folder).as_posix()):
-        relative = path.relative_to(folder).as_posix()
+        # A name that is no UTF-8 keeps a replacement character: it is shown and stored, never opened again.
+        relative = os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "replace")
         if path.suffix.lower() in suffixes:
-            read = _read(path, relative)
-            (documents if isinstance(read, Document) else skipped).append(read)  # type: ignore[arg-type] # sorted by type
+            found.append(_read(path, relative))
         elif path.suffix.lower() in _TEXT:
-            skipped.append(Skipped(relative, f"{path.suffix} files are not read by this importer"))
-    return documents, skipped
+            found.append(
+                Skipped(relative, f"{path.suffix or 'files without an ending'}: not read by this importer")
+            )
+    documents = [item for item in found if isinstance(item, Document)]
+    return documents, [item for item in found if isinstance(item, Skipped)]
 
 
 def _walk(folder: Path) -> Iterable[Path]:

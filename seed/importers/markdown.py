@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from seed.importers import frontmatter
-from seed.importers.fields import RELATIONS, normal_name, scan_lines
+from seed.importers.fields import RELATIONS, is_section, normal_name, scan_lines
 from seed.importers.model import Block, Document, Field, Page
 
 _FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+)?(`{3,}|~{3,})")
@@ -30,8 +30,7 @@ def parse(document: Document) -> Page:
     front, offset, doubts = frontmatter.read(document.text)
     lines = mask(document.text.split("\n"), offset)
     headings = _headings(lines)
-    known = [h for h in headings if normal_name(h.title)]
-    title = next((h for h in headings if h not in known), None)
+    title = _title(headings)
     header_end = next((h.start for h in headings if h is not title), len(lines))
     header, used = scan_lines(lines[:header_end], "header line")
     sections, spans = _sections(lines, headings)
@@ -47,6 +46,13 @@ def parse(document: Document) -> Page:
         links=_definitions(lines),
         doubts=tuple(doubt for doubt in (document.doubt, *doubts) if doubt),
     )
+
+
+def _title(headings: list[_Heading]) -> _Heading | None:
+    """Return the first heading of the top level that names no field or section; else the first one of all."""
+    named = [h for h in headings if not normal_name(h.title) and not is_section(h.title)]
+    top = next((h for h in named if h.level == 1), None)
+    return top or next((h for h in named if h is headings[0]), None)
 
 
 def mask(lines: list[str], start: int = 0) -> list[str]:

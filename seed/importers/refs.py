@@ -48,13 +48,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The records of a folder by path, file name, number and title, and the labels its numbers carry."""
+    """The records of a folder by path, file name, number and title, and the label of each one's number."""
 
     paths: Mapping[str, str]
     stems: Mapping[str, list[str]] = field(default_factory=dict)
     numbers: Mapping[int, list[str]] = field(default_factory=dict)
     titles: Mapping[str, list[str]] = field(default_factory=dict)
-    labels: frozenset[str] = frozenset()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def resolve(self, ref: Ref, path: str, name: Name) -> Found:
         """Resolve a reference in the page at ``path``: by its target, else its number, else its title."""
@@ -75,7 +75,7 @@ class Index:
     def is_label(self, text: str) -> bool:
         """Whether this is a number under the folder's own label, e.g. ``ARC-12``."""
         label, _, number = re.sub(r"[-_]", " ", text).partition(" ")
-        return label.lower() in self.labels and number.isdigit()
+        return label.lower() in self.labels.values() and number.isdigit()
 
     def _by_target(self, target: str, path: str) -> Found | None:
         parts = urlsplit(target)
@@ -90,10 +90,10 @@ class Index:
             return Found(matches[0])
         if re.search(r"/(?:pull|issues|merge_requests|commit)s?/", route):
             return Found("", f"{target} is no record")
-        name = read_name(stem, self.labels)
+        name = read_name(stem, frozenset(self.labels.values()))
         if parts.scheme or name.value is None:
             return None
-        found = self._by_number(name.value, target)
+        found = self._by_number(name.value, target, name.label)
         return Found(found.id, found.doubt, found.note or f"{target} is a broken link: taken by its number")
 
     def _by_text(self, text: str, name: Name) -> Found:
@@ -106,13 +106,26 @@ class Index:
         if not match:
             return Found("", f"{text!r} is no record of this folder")
         label = (match["label"] or "").lower().rstrip("s")
-        known = self.labels | {name.label, "", "adr", "ad", "dr", "decision", "record", "number", "no", "nr"}
+        known = {
+            *self.labels.values(),
+            name.label,
+            "",
+            "adr",
+            "ad",
+            "dr",
+            "decision",
+            "record",
+            "number",
+            "no",
+            "nr",
+        }
         if label not in known:
             return Found("", f"{text!r} may be of another series than this folder")
-        return self._by_number(int(match["number"]), text)
+        return self._by_number(int(match["number"]), text, label)
 
-    def _by_number(self, number: int, written: str) -> Found:
+    def _by_number(self, number: int, written: str, label: str) -> Found:
         ids = self.numbers.get(number, [])
+        ids = [i for i in ids if label and self.labels[i] == label] or ids
         if len(ids) == 1:
             return Found(ids[0])
         if ids:
@@ -126,15 +139,15 @@ def build_index(entries: Iterable[tuple[str, Name, str, str]]) -> Index:
     stems: dict[str, list[str]] = defaultdict(list)
     numbers: dict[int, list[str]] = defaultdict(list)
     titles: dict[str, list[str]] = defaultdict(list)
-    labels = set()
+    labels: dict[str, str] = {}
     for path, name, identifier, title in entries:
         paths[path.lower()] = identifier
         stems[posixpath.splitext(posixpath.basename(path))[0].lower()].append(identifier)
         if name.value is not None:
             numbers[name.value].append(identifier)
         titles[plain(title)].append(identifier)
-        labels.add(name.label)
-    return Index(paths, stems, numbers, titles, frozenset(labels))
+        labels[identifier] = name.label
+    return Index(paths, stems, numbers, titles, labels)
 
 
 def plain(title: str) -> str:

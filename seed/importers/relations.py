@@ -32,7 +32,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[*_)]*\s+(?=[A-Z\ue000*_(\[])|;\s")
 _OURS = r"(?:this|the present|the current|our)"
 _SUBJECT = re.compile(
     r"(?:^\W*(?:(?:also|note|update|notice|warning|edit|important|status|later|partially|partly|now|then"
-    r"|marked? as|is|was|has been|and|it|adr)\b\W*)*"
+    r"|mark(?:ed)? as|is|was|has been|and|it|adr)\b\W*)*"
     rf"|\b{_OURS}\W+(?:\w+\W+)?(?:adr|decision|record|document|proposal|rfc|one|design|page|file|kep|pep)\b[^\ue000]{{0,60}}"
     r"|\b(?:and|it|which)\W+(?:also\W+)?)$",
     re.IGNORECASE,
@@ -43,14 +43,18 @@ _MAYBE = re.compile(
     re.IGNORECASE,
 )
 _PART = re.compile(
-    r"\b(?:in part|part(?:s|ly|ially)?|some|sections?|portions?|aspects?|elements?)\b", re.IGNORECASE
+    r"\b(?:in part|part(?:s|ly|ially)?|some|sections?|portions?|aspects?|elements?|clauses?|guidance|only"
+    r"|narrowly|(?:decision|step|point|item) \w?\d+|for the (?!same\b))\b|§",
+    re.IGNORECASE,
 )
 _STOP = re.compile(
     r"\b(?:which|because|but|since|as|that|when|where|who|due|however)\b(?! well)", re.IGNORECASE
 )
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?![-\w])|\(?\b\d{1,2} \w{3,9} \d{4}\b\)?")
 _OBJECT = re.compile(rf"^\W*(?:{_OURS}\b|it\b)", re.IGNORECASE)
-_NOTHING = re.compile(r"^\W*(?:none|n/?a|no|nil|null|nothing|tbd|-|~)?\W*$", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"\W*(?:none|n/?a|no|nil|null|nothing|tbd|(?:\w+[- ]?)?(?:x{2,}|n{2,}|y{2,})(?: \w+)?)?\W*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ def from_field(relation: str, value: str, definitions: Mapping[str, str], index:
     """Read a field such as ``Superseded by: [7](0007-x.md), ADR 9``: everything in it is a reference."""
     refs: list[Ref] = []
     for line in value.split("\n"):
-        if _NOTHING.match(line):
+        if _NOTHING.fullmatch(line):
             continue
         text, links = tokenise(_DATE.sub(" ", line), definitions)
         text = re.sub(r"^\W*(?:by|with)\b", "", text, flags=re.IGNORECASE)
@@ -125,10 +129,12 @@ def _claim(sentence: _Sentence, verb: re.Match[str], end: int) -> Claim | None:
     title = rest.strip(" .:*\"'()")
     if not refs and in_status and sentence.index.is_title(title):
         refs = [Ref(title)]
-    certain = bool(_SUBJECT.search(before)) or (in_status and not earlier)
+    subject = _SUBJECT.search(before)
+    ours = subject is not None and not sentence.mentions(before[subject.start() :])
+    certain = ours or (in_status and not earlier)
     if not refs or (not certain and (earlier or relation != "superseded_by")):
         return None
-    partial = bool(_PART.search(before[-80:] + verb[0] + rest.partition("\ue000")[0]))
+    partial = bool(_PART.search(f"{before[-80:]}{verb[0]}{rest[: cut.start() if cut else 120]}"))
     return Claim(relation, tuple(refs), sentence.quote(), partial, certain)
 
 
@@ -137,7 +143,7 @@ def _plain_enough(verb: re.Match[str], before: str) -> bool:
     if not verb["superseded_by"]:
         return True
     if re.fullmatch(_TURNED_DOWN, verb["superseded_by"], re.IGNORECASE):
-        return bool(re.fullmatch(r"\W*(?:marked? as\W*)?", before, re.IGNORECASE)) and "fav" in (
+        return bool(re.fullmatch(r"\W*(?:mark(?:ed)? as\W*)?", before, re.IGNORECASE)) and "fav" in (
             verb["by"] or ""
         )
     return (verb["by"] or "").lower() == "by" or "fav" in (verb["by"] or "")
@@ -148,7 +154,9 @@ def _mentions(text: str, links: list[Ref], index: Index, *, loose: bool) -> list
 
     ``loose``: a number without a label counts as well, when nothing but a mark stands before it.
     """
-    labels = "|".join([SERIES, "rfc", "kep", "pep", *map(re.escape, filter(None, sorted(index.labels)))])
+    labels = "|".join(
+        [SERIES, "rfc", "kep", "pep", *map(re.escape, filter(None, sorted(set(index.labels.values()))))]
+    )
     mention = re.compile(
         rf"\ue000(?P<link>\d+)\ue001|(?P<stem>(?<![\w-])[A-Za-z0-9.]+(?:[-_][A-Za-z0-9.]+)+)"
         rf"|(?<!\w)(?P<labelled>(?:{labels})[-_ #.]{{0,2}}\d{{1,6}})(?!\w)"

@@ -53,6 +53,9 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _PARTIAL_LEAD = re.compile(r"^\W*(?:in part|part(?:ly|ially))\W+(?P<rest>.*)$", re.IGNORECASE)
+_STILL = re.compile(
+    r"\b(?:remain|still|stay)s? (?:\w+ )?(?:valid|in (?:force|effect)|appl|hold|stand)", re.IGNORECASE
+)
 _MENU = re.compile(
     r"\bstatus(?:es)?\b.{0,40}\b(?:such as|are\b|one of|could be|can be)|^\W*(?:one of|options?)\b",
     re.IGNORECASE,
@@ -97,6 +100,8 @@ def read(value: str) -> Reading:
     if is_menu(value):
         return Reading("", "", "the status is unedited template text")
     status, note = _from_lines(lines)
+    if status in {"superseded", "deprecated"} and _STILL.search(" ".join(lines)):
+        status, note = "accepted", f"{raw[:80]!r} says that something of it is still in force"
     return Reading(status, raw, note=note) if status else _from_prose(lines, raw)
 
 

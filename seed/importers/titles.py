@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from seed.importers.model import Page
 
 _PLACEHOLDER = re.compile(
-    r"^(?:[\[{<].*[\]}>]|(?:short )?title\b.*|(?:\w+ ){0,2}template|\W*)$", re.IGNORECASE | re.DOTALL
+    r"\[[^\]]*\]|\{[^}]*\}|<[^>]*>|(?:(?:short|decision|adr|record) )?title(?: of .*)?"
+    r"|(?:(?:adr|madr|rfc|decision|record) )*template|\W*",
+    re.IGNORECASE,
 )
 _NUMBERING = re.compile(
     r"^\W*(?:(?P<label>[A-Za-z]{2,8})\s?[-_#.]?\s?)??(?P<number>\d{1,8})(?P<mark>\s*[-–—:.)\]|]+\s*|\s+|$)(?!\d)"
@@ -48,10 +50,16 @@ def numbers_bare(pages: Iterable[Page], names: Mapping[str, Name]) -> bool:
     return own >= _ENOUGH
 
 
+def is_placeholder(page: Page) -> bool:
+    """Whether the heading is unedited template text, such as "[short title of solved problem]"."""
+    return bool(_PLACEHOLDER.fullmatch(split(page.title)[0]))
+
+
 def title(page: Page, name: Name, notes: Notes, *, bare: bool = False) -> str:
     """Return the heading without its numbering; for a placeholder or none, the words of the file name."""
-    text, number = split(page.title, frozenset({name.label} - {""}), bare=bare)
-    if text and not _PLACEHOLDER.match(text):
+    padded = name.number.startswith("0") and page.title.startswith(f"{name.number} ")
+    text, number = split(page.title, frozenset({name.label} - {""}), bare=bare or padded)
+    if text and not is_placeholder(page):
         if number and name.value is not None and int(number) != name.value:
             notes.doubts.append(f"the heading says number {number}: the file name's {name.number} was taken")
         return text

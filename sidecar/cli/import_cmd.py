@@ -136,7 +136,8 @@ def summary(report: ImportReport, written: Written, *, dry_run: bool) -> Iterato
         {key: _count(report, key) for key in ("supersedes", "superseded_by", "amends", "amended_by")}
     )
     doubtful = [item for item in report.records if item.doubts]
-    yield f"{len(report.records)} records into {report.into}/, {len(report.skipped)} files skipped"
+    skipped = f"{len(report.skipped)} file{'' if len(report.skipped) == 1 else 's'} skipped"
+    yield f"{len(report.records)} records into {report.into}/, {skipped}"
     yield f"  status: {', '.join(f'{count} {status}' for status, count in statuses.most_common())}"
     yield from (f"    {line}" for line in wordings(report))
     yield f"  date: {dated} read, {len(report.records) - dated} without"
