@@ -1,6 +1,7 @@
 """Architecture decision records in a folder to records: ``read_folder`` decides, ``write`` writes.
 
-Forms: Nygard, adr-tools, MADR with and without front matter, log4brains. Nothing is invented: what is not
+Forms: Nygard, adr-tools, MADR with and without front matter, log4brains, RFCs with front matter, PEPs and
+other reStructuredText, and folders with a kep.yaml. Nothing is invented: what is not
 written stays ``unknown`` or absent, and every doubt is said.
 """
 
@@ -11,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from seed.errors import SidecarError
-from seed.importers import dates, decide, files, markdown, naming, titles, yamltext
+from seed.importers import dates, decide, files, kep, markdown, naming, rst, titles, yamltext
 from seed.importers.model import Document, Imported, ImportReport, Page, Record, Skipped
 from seed.importers.refs import build_index
 
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["ImportReport", "Imported", "Skipped", "read_documents", "read_folder", "write"]
 
 STATUSES = ("accepted", "rejected", "proposed", "deprecated", "superseded", "historical", "unknown")
-_PARSERS: dict[str, Callable[[Document], Page]] = dict.fromkeys(
-    (".md", ".markdown", ".mdown", ".mdx"), markdown.parse
-)
+_PARSERS: dict[str, Callable[[Document], Page]] = {
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mdx"), markdown.parse),
+    ".rst": rst.parse,
+}
 
 
 def read_folder(folder: Path, *, prefix: str = "", into: str = "", missing_status: str = "") -> ImportReport:
@@ -36,7 +38,7 @@ def read_folder(folder: Path, *, prefix: str = "", into: str = "", missing_statu
     """
     root = files.repository_root(folder)
     base = folder.resolve().relative_to(root).as_posix() if root else ""
-    documents, skipped = files.read_documents(folder, _PARSERS)
+    documents, skipped = files.read_documents(folder, _is_read)
     report = read_documents(
         documents,
         prefix=naming.check_prefix(prefix or naming.clean(folder.resolve().name)),
@@ -90,9 +92,9 @@ def read_documents(
         record: Record = {"id": ids[path], "kind": "adr", "title": headings[path], "status": state[0]}
         optional: Record = {"status_raw": state[1], "date": day, "tags": decide.tags(page), **links}
         record |= {key: value for key, value in optional.items() if value}
-        source = PurePosixPath(base, path).as_posix()
-        record |= {"source": [{"path": source}], "body": page.text}
-        records.append(_imported(record, page, target, source, note))
+        sources = [PurePosixPath(base, part).as_posix() for part in dict.fromkeys((path, *page.also))]
+        record |= {"source": [{"path": source} for source in sources], "body": page.text}
+        records.append(_imported(record, page, target, sources[0], note))
     return ImportReport(prefix, target, tuple(records), tuple(skipped), _folder_notes(order, found.values()))
 
 
@@ -109,14 +111,24 @@ def check_target(into: str) -> str:
     return path.as_posix()
 
 
+def _is_read(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in _PARSERS or name.lower() == kep.NAME
+
+
+def _parse(document: Document) -> Page:
+    if document.also:
+        return kep.parse(document)
+    return _PARSERS.get(PurePosixPath(document.path).suffix.lower(), markdown.parse)(document)
+
+
 def _select(documents: Sequence[Document]) -> tuple[list[Page], dict[str, Name], list[Skipped]]:
     labels = naming.shared_labels(document.path for document in documents)
     pages: list[Page] = []
     names: dict[str, Name] = {}
     skipped: list[Skipped] = []
-    for document in sorted(documents, key=lambda d: d.path):
+    for document in sorted(kep.combine(documents), key=lambda d: d.path):
         name = naming.read_name(document.path, labels)
-        page = _PARSERS[PurePosixPath(document.path).suffix.lower()](document)
+        page = _parse(document)
         reason = naming.skip_reason(document.path, name)
         if not reason and not name.number and decide.says_nothing(page):
             reason = "no number, no status, no date and no section of a decision record"

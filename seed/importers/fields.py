@@ -11,7 +11,7 @@ _ALIASES = {
     "status": r"(?:adr |rfc |decision |document |current |record )?stat(?:us|e)|status of (?:the|this) \w+",
     "stage": r"stage",
     "date": r"(?:adr )?date|date (?:of )?(?:decision|decided|accepted|approved)|decision (?:date|made)"
-    r"|(?:decided|accepted|approved|agreed)(?: on| date)?",
+    r"|resolution|(?:decided|accepted|approved|agreed)(?: on| date)?",
     "created": r"created(?: on| at| date)?|creation date|start date|date (?:created|proposed|started|raised)"
     r"|(?:proposed|raised|submitted|authored|written)(?: on| date)?|initial date",
     "updated": r"(?:last )?(?:updated?|modified|changed|revised)(?: on| at| date)?|date (?:updated|modified)"

@@ -13,7 +13,7 @@ from seed.errors import SidecarError
 from seed.importers.model import Document, Imported, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 MAX_BYTES = 1 << 20  # a record over 1 MiB is refused by name, so its source is as well
 _TEXT = frozenset({"", ".adoc", ".asciidoc", ".org", ".txt", ".docx", ".odt", ".html", ".textile", ".wiki"})
@@ -31,8 +31,8 @@ class Written:
     kept: tuple[str, ...] = ()
 
 
-def read_documents(folder: Path, suffixes: Iterable[str]) -> tuple[list[Document], list[Skipped]]:
-    """Read every file below the folder with one of these endings, in order of path; links are not followed.
+def read_documents(folder: Path, is_read: Callable[[str], bool]) -> tuple[list[Document], list[Skipped]]:
+    """Read every file below the folder whose name is accepted, in order of path; links are not followed.
 
     Raises SidecarError where the folder is missing or cannot be read.
     """
@@ -43,7 +43,7 @@ def read_documents(folder: Path, suffixes: Iterable[str]) -> tuple[list[Document
     for path in sorted(_walk(folder), key=lambda p: p.relative_to(folder).as_posix()):
         # A name that is no UTF-8 keeps a replacement character: it is shown and stored, never opened again.
         relative = os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "replace")
-        if path.suffix.lower() in suffixes:
+        if is_read(path.name):
             found.append(_read(path, relative))
         elif path.suffix.lower() in _TEXT:
             found.append(

@@ -14,11 +14,15 @@ Record = dict[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text file of the folder: ``path`` relative to it, in POSIX form; ``text`` with LF line ends."""
+    """One text file of the folder: ``path`` relative to it, in POSIX form; ``text`` with LF line ends.
+
+    ``also``: paths of other files whose text is part of it.
+    """
 
     path: str
     text: str
     doubt: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class Page:
     headings: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
 
     def named(self, *names: str) -> tuple[Field, ...]:

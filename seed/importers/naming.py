@@ -75,17 +75,26 @@ def skip_reason(path: str, name: Name) -> str:
     pure = PurePosixPath(path)
     if name.number and pure.stem.lower() in _FOLDER_PAGES and _IN_FOLDER.match(pure.parent.name):
         return ""  # 0007-some-choice/README.md is the record of its folder
-    words = [word for word in re.split(r"[^a-z]+", (name.slug or pure.stem).lower()) if word]
-    others = [word for word in words if not _TEMPLATE.fullmatch(word)]
-    if len(others) < len(words) and all(map(_TEMPLATE_COMPANY.fullmatch, others)):
+    words = _words(name.slug or pure.stem)
+    if _is_template(words):
         return "a template, by its name"
-    if any(set(re.split(r"[^a-z]+", part.lower())) & {"template", "templates"} for part in pure.parts[:-1]):
+    if any(_is_template(_words(part)) for part in pure.parts[:-1]):
         return "in a folder of templates"
     if set(words) & _INDEX and len(words) <= 2:  # noqa: PLR2004 - "readme", "adr-index", not "index-by-date-in-search"
         return "a README or index, by its name"
     if not name.number and _ABOUT.fullmatch("-".join(words)):
         return "a page about the folder, by its name"
     return ""
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.split(r"[^a-z]+", text.lower()) if word]
+
+
+def _is_template(words: list[str]) -> bool:
+    """Whether the words speak of a template for records and nothing else ("email-template" is a subject)."""
+    others = [word for word in words if not _TEMPLATE.fullmatch(word)]
+    return len(others) < len(words) and all(map(_TEMPLATE_COMPANY.fullmatch, others))
 
 
 def clean(text: str) -> str:

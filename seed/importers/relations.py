@@ -48,7 +48,7 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _STOP = re.compile(
-    r"\b(?:which|because|but|since|as|that|when|where|who|due|however)\b(?! well)", re.IGNORECASE
+    r"\b(?:which|because|but|since|as|that|when|where|who|due|however|see)\b(?! well)", re.IGNORECASE
 )
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?![-\w])|\(?\b\d{1,2} \w{3,9} \d{4}\b\)?")
 _OBJECT = re.compile(rf"^\W*(?:{_OURS}\b|it\b)", re.IGNORECASE)
@@ -168,7 +168,7 @@ def _mentions(text: str, links: list[Ref], index: Index, *, loose: bool) -> list
     for match in mention.finditer(text):
         gap = text[end : match.start()]
         listed = re.fullmatch(rf"(?:\W|and|or|by|also|{SERIES}|\bas well as\b)*", gap, re.IGNORECASE)
-        if found and not listed and (len(gap) > 30 or not re.search(r",|\band\b|&", gap)):  # noqa: PLR2004
+        if found and not listed and (not loose or len(gap) > 30 or not re.search(r",|\band\b|&", gap)):  # noqa: PLR2004
             break
         if not found and len(gap) > 60:  # noqa: PLR2004 - stated above
             break

@@ -14,7 +14,7 @@ _WORDS: dict[str, str] = {
     "proposed": r"not yet \w+|proposed|proposal|draft(?:ed|ing)?|pending|incomplete|w\.?i\.?p\.?|rfc|open|tbd"
     r"|(?:in|under|needs?|for|awaiting)[- ](?:review|discussion|consideration|approval|decision|feedback)"
     r"|awaiting|reviewing|discussion|on[- ]hold|deferred|postponed|(?:work )?in[- ]progress|last call|todo"
-    r"|request for comments?|exploring|undecided|to be decided|planned|planning|idea",
+    r"|request for comments?|exploring|undecided|provisional|to be decided|planned|planning|idea",
     "accepted": r"accepted|approved|adopted|agreed|ratified|decided|active|enacted|finali[sz]ed|final|done"
     r"|signed off|in (?:force|use|effect)|effective|confirmed|recommended|amended|implementable|completed?"
     r"|(?:partially |fully )?implemented|released|ready for release",
@@ -102,7 +102,12 @@ def read(value: str) -> Reading:
     status, note = _from_lines(lines)
     if status in {"superseded", "deprecated"} and _STILL.search(" ".join(lines)):
         status, note = "accepted", f"{raw[:80]!r} says that something of it is still in force"
-    return Reading(status, raw, note=note) if status else _from_prose(lines, raw)
+    if not status:
+        return _from_prose(lines, raw)
+    doubt = (
+        "provisional: read as not decided yet" if re.match(r"\W*provisional\b", raw, re.IGNORECASE) else ""
+    )
+    return Reading(status, raw, doubt, note)
 
 
 def _lines(value: str) -> list[str]:
