@@ -105,7 +105,7 @@ def _below(lines: list[str], index: int, name: str) -> list[tuple[str, str, int]
     while (
         end < len(lines)
         and lines[end].strip(" >")
-        and lines[end].lstrip()[0] != "#"
+        and not lines[end].lstrip().startswith("#")
         and not _pair(lines[end])[0]
     ):
         end += 1
