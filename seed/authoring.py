@@ -17,8 +17,12 @@ from seed.rewrite import scalar
 
 FIRST_STATUS: dict[str, str] = {
     # A person who writes the file into a pull request has decided; what merely seems so waits to be verified.
-    "decision": "accepted", "adr": "accepted", "fact": "unverified", "finding": "unverified", "history": "historical",
-}  # fmt: skip
+    "decision": "accepted",
+    "adr": "accepted",
+    "fact": "unverified",
+    "finding": "unverified",
+    "history": "historical",
+}
 _FOLDERS = {"history": "history"}
 _SECTIONS: dict[str, Sequence[str]] = {
     "decision": ("Context", "Decision", "Consequences"),
@@ -84,7 +88,7 @@ def start_record(repo: Repository, kind: str, title: str, today: date) -> tuple[
 
 
 def template(ident: str, kind: str, title: str, today: date) -> str:
-    """Return the text of a new record. Its headings alone give no passage, so a stub never crowds an answer."""
+    """Return the text of a new record: its headings are what a reader needs to judge it again later."""
     body = "\n\n".join(f"  ## {section}" for section in _SECTIONS.get(kind, ()))
     lines = [
         f"id: {ident}",
@@ -101,8 +105,10 @@ def _create(root: Path, file: Path, data: bytes) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.parent.resolve() != file.parent:
-            raise SidecarError(f"{file.parent.relative_to(root)} is reached through a symbolic link",
-                               "make it a real folder: records are never read through a link")  # fmt: skip
+            raise SidecarError(
+                f"{file.parent.relative_to(root)} is reached through a symbolic link",
+                "make it a real folder: records are never read through a link",
+            )
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:
         raise SidecarError(f"{file.relative_to(root)} is there already", "nothing was overwritten; try again") from None

@@ -156,7 +156,9 @@ def _trust(whole: _Whole) -> Iterator[Finding]:
         if target.trust != CONFIRMED or actor.trust == CONFIRMED or edge.actor == edge.target:
             continue
         if overturns(edge.relation, actor.status, target.status):
-            reason = (f"{target.id} was confirmed by a user, but {actor.id}, which {edge.relation} it, "
-                      f"is only {actor.trust or 'document_extracted'}")  # fmt: skip
+            reason = (
+                f"{target.id} was confirmed by a user, but {actor.id}, which {edge.relation} it, "
+                f"is only {actor.trust or 'document_extracted'}"
+            )
             fix = f"have a user confirm {actor.id} ('trust: {CONFIRMED}'), or leave {target.id} in force"
             yield whole.told(edge, "error", reason, fix)

@@ -12,7 +12,7 @@ from seed.git.repository import KNOWLEDGE, Repository, head_commit
 from seed.git.sources import Source, of_commit, of_index, of_worktree, repository_path
 from seed.git.tree import CONFIGURATION, UnreadableBlobError, find, is_record_path
 from seed.record import Parsed, Problem, parse_record
-from seed.yamltext import YamlFault, parse
+from seed.yamltext import YamlFaultError, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _line_finder(records: Sequence[Source]) -> LineOf:
     def lines(path: str) -> dict[str, int]:
         try:
             return parse(by_path[path].read()).lines
-        except (YamlFault, UnreadableBlobError):
+        except (YamlFaultError, UnreadableBlobError):
             return {}  # changed since it was read: the finding then names line 1
 
     return lambda path, key: lines(path).get(key, 1)

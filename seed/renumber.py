@@ -15,7 +15,7 @@ from seed.git.repository import Repository
 from seed.git.sources import repository_path
 from seed.record import BACKWARD, FORWARD, Record, parse_record, valid_id
 from seed.rewrite import edited
-from seed.yamltext import YamlFault
+from seed.yamltext import YamlFaultError
 
 _RELATIONS = frozenset((*FORWARD, *BACKWARD))
 _Files = list[tuple[str, bytes, Record | None]]
@@ -88,7 +88,7 @@ def _plan(files: _Files, path: str, old: str, new: str, *, shared: bool) -> dict
             continue
         try:
             plan[name] = edited(data, edit)
-        except YamlFault as fault:
+        except YamlFaultError as fault:
             raise SidecarError(f"{name}:{fault.line}: {fault.reason}", fault.fix) from None
         if parse_record(plan[name]).record != expected:
             raise SidecarError(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seed.rewrite import edited, scalar, scalars
-from seed.yamltext import YamlFault, parse
+from seed.yamltext import YamlFaultError, parse
 
 FILE = b"""\
 # the head
@@ -56,7 +56,7 @@ def test_a_value_written_with_an_anchor_is_left_alone() -> None:
 
 def test_a_file_that_cannot_be_read_is_refused() -> None:
     """A broken file is never edited."""
-    with pytest.raises(YamlFault):
+    with pytest.raises(YamlFaultError):
         edited(b"a: [", swap)
 
 
