@@ -56,14 +56,21 @@ class Provider:
         that cannot be meant and where nothing was ever seeded.
         """
         asked = checked(query)
-        view = self.session.view(second=self.meaning.needs_second(asked), budget=budget, progress=progress)
-        full, body = self.answer(asked, view, self.clock())
+        second = self.meaning.needs_second(asked)
+
+        def work() -> tuple[Answer, dict[str, Any]]:
+            return self.answer(asked, self.session.view(second=second, budget=budget, progress=progress), self.clock())
+
+        full, body = self.session.healing(work)
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
 
     def seed(self, revision: str = "HEAD", *, cache: str = "", progress: Progress | None = None) -> dict[str, Any]:
         """Publish the snapshot of a commit with everything it needs. Returns what was done. Raises `SidecarError`."""
+        return self.session.healing(lambda: self._seed(revision, cache, progress))
+
+    def _seed(self, revision: str, cache: str, progress: Progress | None) -> dict[str, Any]:
         session = self.session
         head = head_commit(session.repo)
         commit = head if revision == "HEAD" else resolve(session.repo, revision)

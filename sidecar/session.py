@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from seed import seeder
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
-from seed.errors import EmbedderError, SidecarError, StoreError
+from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository
 from seed.policy import Policy
@@ -22,6 +23,7 @@ from sidecar import corpus as core
 from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,17 @@ class Session:
     def close(self) -> None:
         """Close the store."""
         self.store.close()
+
+    def healing(self, work: Callable[[], T]) -> T:
+        """Run work on the store; when its file proves damaged, start anew from Git and run it once more."""
+        try:
+            return work()
+        except DamagedStoreError:
+            self.store.start_anew()
+            self._corpus = None
+            self._planes.clear()
+            self._complete.clear()
+            return work()
 
     def wanted(self, commit: str = "") -> seeder.Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
@@ -140,6 +153,8 @@ class Session:
                 wait=budget,
                 progress=progress,
             )
+        except DamagedStoreError:
+            raise
         except (StoreError, EmbedderError) as exc:
             return str(exc)
         finally:
