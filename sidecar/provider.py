@@ -11,7 +11,7 @@ from typing import Any
 from seed import seeder
 from seed.embed.choose import choose
 from seed.git.repository import head_commit, resolve
-from seed.git.worktree import uncommitted
+from seed.git.worktree import WorkingTree
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
 from sidecar import cursor
@@ -39,6 +39,7 @@ class Provider:
         self.session = open_session(Path(folder), embedders)
         self.clock = clock
         self._receipts: Receipts | None = None
+        self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
 
     def close(self) -> None:
@@ -155,7 +156,7 @@ class Provider:
                 "candidate": 0,
                 "below_floor": 0,
                 **ranked.withheld,
-                "uncommitted": uncommitted(self.session.repo),
+                "uncommitted": self._working_tree.uncommitted(),
             },
             "coverage": {
                 "records": records,

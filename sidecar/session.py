@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from seed import seeder
+from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
 from seed.errors import EmbedderError, SidecarError, StoreError
@@ -33,7 +34,7 @@ class View:
     head: str
     stale: bool
     degraded: str
-    wanted: seeder.Wanted
+    wanted: Wanted
 
 
 class Session:
@@ -58,7 +59,7 @@ class Session:
         """Close the store."""
         self.store.close()
 
-    def wanted(self, commit: str = "") -> seeder.Wanted:
+    def wanted(self, commit: str = "") -> Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
         at = commit or head_commit(self.repo)
         return seeder.wanted(self.repo, at, candidates(self.repo, at))
@@ -72,7 +73,7 @@ class Session:
 
     def view(
         self,
-        want: seeder.Wanted | None = None,
+        want: Wanted | None = None,
         *,
         second: bool = False,
         budget: float = 2.0,
@@ -128,7 +129,7 @@ class Session:
         found = self.embedders(policy)
         return found if second else found[:1]
 
-    def _seed(self, want: seeder.Wanted, second: bool, budget: float, progress: Progress | None) -> str:
+    def _seed(self, want: Wanted, second: bool, budget: float, progress: Progress | None) -> str:
         start = time.monotonic()
         try:
             done = seeder.seed(
