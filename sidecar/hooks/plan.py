@@ -81,9 +81,8 @@ def with_block(content: bytes, lines: bytes) -> bytes | None:
         return None
     if not first.startswith(b"#!"):
         return lines + content  # without an interpreter named, Git has sh run it
-    words = first[2:].split(b" ")
-    programs = [word.rsplit(b"/", 1)[-1] for word in words if word and not word.startswith(b"-")]
-    program = programs[1] if programs[0] == b"env" and len(programs) > 1 else programs[0]
+    words = (word.rsplit(b"/", 1)[-1] for word in first[2:].split(b" "))
+    program = next((w for w in words if w and w != b"env" and not w.startswith(b"-")), b"")
     at = len(first) + 1
     return content[:at] + lines + content[at:] if program in _SHELLS else None
 
