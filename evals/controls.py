@@ -40,9 +40,12 @@ def without(rule: str, setup: Setup) -> Setup:
         return replace(setup, statuses=("all",))
     if rule == "instruction":
         return replace(setup, embedders=lambda policy: [WithoutInstruction(e) for e in setup.embedders(policy)])
-    changes = {"floor": lambda policy: _floorless(policy, setup.embedders(policy)), "weights": _weightless,
-               "lexical": lambda policy: replace(policy, fusion="cosine"),
-               "dense": lambda policy: replace(policy, fusion="lexical")}  # fmt: skip
+    changes: dict[str, Adjust] = {
+        "floor": lambda policy: _floorless(policy, setup.embedders(policy)),
+        "weights": lambda policy: replace(policy, weights=dict.fromkeys(policy.weights, 1.0)),
+        "lexical": lambda policy: replace(policy, fusion="cosine"),
+        "dense": lambda policy: replace(policy, fusion="lexical"),
+    }
     if rule not in changes:
         raise SidecarError(f"there is no rule {rule!r} to leave out", f"use one of {', '.join(RULES)}")
     return replace(setup, adjust=lambda policy: changes[rule](setup.adjust(policy)))
@@ -52,10 +55,6 @@ def _floorless(policy: Policy, embedders: Sequence[Embedder]) -> Policy:
     identities = ["", *(embedder.identity.digest for embedder in embedders)]
     floors = tuple(Floor(identity, 0.0, on) for identity in identities for on in EVIDENCE.values())
     return replace(policy, floors=floors)
-
-
-def _weightless(policy: Policy) -> Policy:
-    return replace(policy, weights=dict.fromkeys(policy.weights, 1.0))
 
 
 class WithoutInstruction:

@@ -26,7 +26,8 @@ class Review:
     def __str__(self) -> str:
         """Return the reason in one line."""
         instead = f", {' and '.join(self.successors)} in its place" if self.successors else ""
-        return f"label needs review: {self.question} (line {self.line}) expects {self.record}, which is {self.status}{instead}"
+        label = f"{self.question} (line {self.line}) expects {self.record}"
+        return f"label needs review: {label}, which is {self.status}{instead}"
 
 
 def reviews(corpus: Corpus, questions: Sequence[Question], today: date) -> tuple[Review, ...]:

@@ -30,8 +30,10 @@ SEED = 20261129
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One question as answered. ``results`` and ``against`` are ids in order; ``confidence`` is the best evidence
-    any record had before the floor, None where it was not measured.
+    """One question as answered.
+
+    ``results`` and ``against`` are ids in order; ``confidence`` is the best evidence that any record had before the
+    floor, None where it was not measured.
     """
 
     expected: tuple[str, ...]

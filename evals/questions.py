@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from seed.errors import SidecarError
 from seed.record import STATUSES
 from seed.text import is_cjk
-from seed.yamltext import Item, YamlFault, parse_list
+from seed.yamltext import Item, YamlFaultError, parse_list
 
 Unanswerable = Literal["", "off_topic", "near_topic"]
 
@@ -117,7 +117,7 @@ def parse_questions(data: bytes, where: str = "questions.yaml") -> QuestionSet:
     """Return the question set of a file's bytes. Raises `QuestionSetError`: ``where:line: reason - what to do``."""
     try:
         items = parse_list(data)
-    except YamlFault as fault:
+    except YamlFaultError as fault:
         raise QuestionSetError([f"{where}:{fault.line}: {fault.reason} - {fault.fix}"]) from None
     questions, faults = [], []
     seen: dict[str, int] = {}

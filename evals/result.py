@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, astuple
 from typing import Any
 
 from evals.metrics import FIGURES, Figure, Outcome, correct, curve, figures, forbidden, rank
@@ -35,16 +36,19 @@ def result(run: Run, digest: str, *, without: Sequence[str] = (), statuses: Sequ
         "by_corpus": _groups(headline, corpora),
         "by_language": _languages(run),
         "by_construction": sorted(q.id for q, _ in headline if q.by_construction),
-        "curve": [[round(p.threshold, 4), round(p.coverage, 4), round(p.risk, 4)] for p in curve([o for _, o in headline])],
+        "curve": [[round(x, 4) for x in astuple(point)] for point in curve([o for _, o in headline])],
         "questions": [_question(q, replies) for q, replies in run.replies],
-        "reviews": [{"question": r.question, "line": r.line, "record": r.record, "status": r.status,
-                     "successors": list(r.successors)} for r in run.reviews],
+        "reviews": [{**asdict(r), "successors": list(r.successors)} for r in run.reviews],
         "counts": {**_classes(headline), "records": run.records},
-        "without": list(without), "statuses": list(statuses),
-        "timing": {"seed_seconds": run.seeded["seconds"], "embedded": run.seeded["embedded"], "cached": run.seeded["cached"],
-                   "median_ms": round(_percentile(spent, 0.5), 2), "p95_ms": round(_percentile(spent, 0.95), 2)},
+        "without": list(without),
+        "statuses": list(statuses),
+        "timing": {
+            **{key: run.seeded[key] for key in ("seconds", "embedded", "cached")},
+            "median_ms": round(_percentile(spent, 0.5), 2),
+            "p95_ms": round(_percentile(spent, 0.95), 2),
+        },
         "stamp": {**run.stamp, "questions": digest},
-    }  # fmt: skip
+    }
 
 
 def comparable(found: Result) -> Result:
@@ -67,18 +71,20 @@ def _groups(
     for question, found in outcomes:
         for name in names(question):
             members.setdefault(name, []).append((question, found))
-    return {
-        name: {"n": len(group), "by_construction": all(q.by_construction for q, _ in group), **_json(figures([o for _, o in group]))}
-        for name, group in sorted(members.items())
-    }  # fmt: skip
+    return {name: _group(group) for name, group in sorted(members.items())}
+
+
+def _group(members: Sequence[tuple[Question, Outcome]]) -> dict[str, Any]:
+    constructed = all(question.by_construction for question, _ in members)
+    return {"n": len(members), "by_construction": constructed, **_json(figures([found for _, found in members]))}
 
 
 def _languages(run: Run) -> dict[str, dict[str, Any]]:
-    members: dict[str, list[Outcome]] = {}
+    members: dict[str, list[tuple[Question, Outcome]]] = {}
     for question, replies in run.replies:
         for language, reply in replies.items():
-            members.setdefault(language, []).append(outcome(question, reply))
-    return {name: {"n": len(group), **_json(figures(group))} for name, group in sorted(members.items())}
+            members.setdefault(language, []).append((question, outcome(question, reply)))
+    return {name: _group(group) for name, group in sorted(members.items())}
 
 
 def _classes(outcomes: Sequence[tuple[Question, Outcome]]) -> dict[str, int]:

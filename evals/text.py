@@ -13,7 +13,8 @@ _COUNTS = ("false_answers", "forbid_hits")
 def lines(found: Mapping[str, Any]) -> list[str]:
     """Return the lines of a result: headline figures, languages, then what was got wrong."""
     counts = found["counts"]
-    head = f"{counts.get('answerable', 0)} answerable and {counts.get('unanswerable', 0)} unanswerable questions on {counts['records']} records"
+    asked = f"{counts.get('answerable', 0)} answerable and {counts.get('unanswerable', 0)} unanswerable questions"
+    head = f"{asked} on {counts['records']} records"
     if found["without"]:
         head += f", WITHOUT {', '.join(found['without'])}"
     shown = [head, *(figure_line(name, found["figures"][name]) for name in FIGURES)]

@@ -63,20 +63,37 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     """Return the full form of one result. ``statuses``: id -> effective status today, for the lineage."""
     record = head.record
     found: dict[str, Any] = {
-        "id": record.id, "kind": record.kind, "title": one_line(record.title), "status": hit.status,
-    }  # fmt: skip
+        "id": record.id,
+        "kind": record.kind,
+        "title": one_line(record.title),
+        "status": hit.status,
+    }
     typed = record.status_text.strip().casefold()
     if typed != hit.status:
         found["status_in_file"] = one_line(record.status_text, 80)
     found |= {
-        "date": one_line(record.date), "trust": record.trust or "document_extracted", "score": round(hit.score, 4),
-        "relevance": round(hit.relevance, 4), "why": why(hit),
-        "evidence": {"cosine": hit.cosine, "lexical": hit.lexical, "matched_terms": list(hit.matched), "exact": list(hit.exact)},
-        "passage": dict(passage), "path": safe(head.path), "blob": head.blob, "source": [dict(s) for s in record.source[:3]],
-        "lineage": [{"relation": x.relation, "id": x.id, "status": statuses.get(x.id.casefold(), x.status)} for x in head.lineage],
+        "date": one_line(record.date),
+        "trust": record.trust or "document_extracted",
+        "score": round(hit.score, 4),
+        "relevance": round(hit.relevance, 4),
+        "why": why(hit),
+        "evidence": {
+            "cosine": hit.cosine,
+            "lexical": hit.lexical,
+            "matched_terms": list(hit.matched),
+            "exact": list(hit.exact),
+        },
+        "passage": dict(passage),
+        "path": safe(head.path),
+        "blob": head.blob,
+        "source": [dict(s) for s in record.source[:3]],
+        "lineage": [
+            {"relation": x.relation, "id": x.id, "status": statuses.get(x.id.casefold(), x.status)}
+            for x in head.lineage
+        ],
         "conflicts": [{"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts],
         "on_base": None,
-    }  # fmt: skip
+    }
     if record.tags:
         found["tags"] = [one_line(t) for t in record.tags]
     if record.workspace:
@@ -88,8 +105,15 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
 
 def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
     """Return the short form of a record in `decided_against`, `retired` or `open_items`."""
-    found = {"id": head.record.id, "kind": head.record.kind, "title": one_line(head.record.title), "status": hit_status,
-             "date": one_line(head.record.date), "path": safe(head.path), "blob": head.blob}  # fmt: skip
+    found = {
+        "id": head.record.id,
+        "kind": head.record.kind,
+        "title": one_line(head.record.title),
+        "status": hit_status,
+        "date": one_line(head.record.date),
+        "path": safe(head.path),
+        "blob": head.blob,
+    }
     successors = [x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by")]
     if successors:
         found["replaced_by"] = successors  # type: ignore[assignment]

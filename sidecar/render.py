@@ -7,8 +7,19 @@ from typing import Any
 
 from sidecar.quote import quoted
 
-_COLOURS = {"accepted": "32", "verified": "32", "unverified": "33", "candidate": "35", "proposed": "33", "rejected": "31",
-            "superseded": "31", "refuted": "31", "deprecated": "31", "historical": "90", "unknown": "90"}  # fmt: skip
+_COLOURS = {
+    "accepted": "32",
+    "verified": "32",
+    "unverified": "33",
+    "candidate": "35",
+    "proposed": "33",
+    "rejected": "31",
+    "superseded": "31",
+    "refuted": "31",
+    "deprecated": "31",
+    "historical": "90",
+    "unknown": "90",
+}
 _VERDICTS = {
     "match": "Match",
     "weak": "Weak match: confirm before you rely on it",
@@ -51,8 +62,8 @@ def _result(at: int, result: dict[str, Any], paint: Any) -> list[str]:  # noqa: 
     lines.append(f"   why: {result['why']}; score {result['score']:.2f}; {result['path']}")
     if result.get("status_in_file"):
         lines.append(f"   its file says: {result['status_in_file']}")
-    for entry in result.get("conflicts") or []:
-        lines.append(f"   conflict ({entry['state']}): {entry['id']}: {entry['reason']}")
+    conflicts = result.get("conflicts") or []
+    lines += [f"   conflict ({entry['state']}): {entry['id']}: {entry['reason']}" for entry in conflicts]
     if result.get("on_base"):
         lines.append(f"   on the default branch: {result['on_base'].get('reason', 'changed')}")
     lines += [f"   {link['relation']} {link['id']} ({link['status']})" for link in result.get("lineage") or []]

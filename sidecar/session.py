@@ -19,6 +19,7 @@ from seed.git.tree import list_files
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
 from seed.store.store import Store
+from sidecar import corpus as core
 from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
@@ -146,8 +147,15 @@ class Session:
     def _seed(self, want: seeder.Wanted, second: bool, budget: float, progress: Progress | None) -> str:
         start = time.monotonic()
         try:
-            done = seeder.seed(self.repo, self.store, want, lambda policy: self.needed(self.adjust(policy), second=second),
-                               budget=budget, wait=budget, progress=progress)  # fmt: skip
+            done = seeder.seed(
+                self.repo,
+                self.store,
+                want,
+                lambda policy: self.needed(self.adjust(policy), second=second),
+                budget=budget,
+                wait=budget,
+                progress=progress,
+            )
         except (StoreError, EmbedderError) as exc:
             return str(exc)
         finally:
@@ -178,7 +186,9 @@ class Session:
             if stored is None or matrix is None:
                 return None
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            self._planes[mark] = Plane(embedder.identity.digest, matrix, rows)
+            self._planes[mark] = core.plane(
+                embedder.identity.digest, matrix, rows, corpus.documents.owners, len(corpus.heads)
+            )
         return self._planes[mark]
 
 

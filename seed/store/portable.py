@@ -62,7 +62,7 @@ def write(folder: Path, identity: Identity, found: dict[bytes, NDArray[np.float3
             for sha in sorted(found):
                 raw = np.ascontiguousarray(found[sha], dtype="<f4").tobytes()
                 stream.write(sha + raw + _check(identity, sha, raw))
-        os.replace(temporary, path)
+        Path(temporary).replace(path)
     except OSError as exc:
         raise StoreError(f"{path} cannot be written: {exc.strerror}", "name a writable folder for --cache") from None
 
@@ -102,6 +102,6 @@ def _check(identity: Identity, sha: bytes, raw: bytes) -> bytes:
 
 
 def _sound(raw: bytes, identity: Identity) -> bool:
-    """A checksum can be right over a wrong vector; one that is not of unit length is never right."""
+    """Tell whether a vector can be one at all: a right checksum over one that is not of unit length proves nothing."""
     length = float(np.linalg.norm(np.frombuffer(raw, dtype="<f4")))
     return bool(np.isfinite(length)) and (not identity.normalized or abs(length - 1) < _UNIT or length == 0)

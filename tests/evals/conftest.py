@@ -9,13 +9,13 @@ import pytest
 POLICY = """format: 1
 embedder: {model: toy, languages: 'off'}
 """
-RECORDS = {
-    "decision-0001": ("decision", "accepted", "Sessions live in a Redis cluster", "Login state is kept in Redis for one day.", ""),
-    "decision-0002": ("decision", "accepted", "Sessions live in PostgreSQL", "Login state moved to PostgreSQL tables.", "decision-0001"),
-    "decision-0003": ("decision", "accepted", "Deploy with blue green releases", "Two stacks swap traffic at each release.", ""),
-    "decision-0004": ("decision", "rejected", "Adopt GraphQL for the public interface", "GraphQL was refused: caching is hard.", ""),
-    "fact-0001": ("fact", "unverified", "Blue green releases swap two stacks", "Two stacks swap traffic at each release of deploy.", ""),
-}  # fmt: skip
+RECORDS = """
+decision-0001 | decision | accepted | | Sessions live in a Redis cluster | Login state is in Redis for a day.
+decision-0002 | decision | accepted | decision-0001 | Sessions live in PostgreSQL | Login state moved to its tables.
+decision-0003 | decision | accepted | | Deploy with blue green releases | Two stacks swap traffic at each release.
+decision-0004 | decision | rejected | | Adopt GraphQL for the public interface | GraphQL was refused: caching is hard.
+fact-0001 | fact | unverified | | Blue green releases swap stacks | Two stacks swap traffic at each release of deploy.
+"""
 QUESTIONS = """
 - id: q-1
   question: Where does login state live, in which tables?
@@ -39,13 +39,14 @@ QUESTIONS = """
 """
 
 
-def write_record(folder: Path, ident: str, kind: str, status: str, title: str, body: str, supersedes: str = "") -> None:
+def write_record(folder: Path, line: str) -> None:
+    """Write one record given as ``id | kind | status | supersedes | title | body``."""
+    ident, kind, status, supersedes, title, body = (part.strip() for part in line.split("|"))
     path = folder / "knowledge" / f"{ident}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     more = f"supersedes: [{supersedes}]\n" if supersedes else ""
-    path.write_text(
-        f"id: {ident}\nkind: {kind}\ntitle: {title}\nstatus: {status}\ndate: 2026-01-01\n{more}body: |\n  {body}\n"
-    )
+    head = f"id: {ident}\nkind: {kind}\ntitle: {title}\nstatus: {status}\ndate: 2026-01-01\n"
+    path.write_text(f"{head}{more}body: |\n  {body}\n")
 
 
 def commit(folder: Path) -> None:
@@ -56,8 +57,8 @@ def commit(folder: Path) -> None:
 @pytest.fixture
 def corpus(repository: Path) -> Path:
     """Return a repository with five small records and the toy embedder."""
-    for ident, (kind, status, title, body, supersedes) in RECORDS.items():
-        write_record(repository, ident, kind, status, title, body, supersedes)
+    for line in RECORDS.strip().split("\n"):
+        write_record(repository, line)
     (repository / "knowledge" / "policy.yaml").write_text(POLICY)
     commit(repository)
     return repository

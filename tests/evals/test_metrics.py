@@ -97,7 +97,9 @@ def test_ideal_order_is_one(outcome: Outcome) -> None:
 def test_interval_holds_the_mean(values: list[float]) -> None:
     """The interval holds the mean, lies inside the values and is the same at every call."""
     figure = metrics._mean(values)
-    assert figure.low is not None and figure.high is not None and figure.value is not None
+    assert figure.low is not None
+    assert figure.high is not None
+    assert figure.value is not None
     assert min(values) - 1e-9 <= figure.low <= figure.value + 1e-9
     assert figure.value - 1e-9 <= figure.high <= max(values) + 1e-9
     assert metrics._mean(values) == figure
