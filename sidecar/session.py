@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from seed.embed.choose import choose
 from seed.errors import EmbedderError, SidecarError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository
+from seed.git.tree import list_files
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
 from seed.store.store import Store
@@ -23,6 +24,12 @@ from sidecar import corpus as core
 from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
+Adjust = Callable[[Policy], Policy]
+
+
+def as_committed(policy: Policy) -> Policy:
+    """Return the policy of the commit unchanged: what every session but an evaluation answers with."""
+    return policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +45,14 @@ class View:
 
 
 class Session:
-    """Keeps the store open and the loaded snapshot in memory between questions. Not safe for several threads."""
+    """Keeps the store open and the loaded snapshot in memory between questions. Not safe for several threads.
 
-    def __init__(self, folder: Path, *, embedders: seeder.Choose = choose) -> None:
+    ``adjust`` changes the commit's policy before it counts: an evaluation removes one rule, or takes a base's policy.
+    """
+
+    def __init__(self, folder: Path, *, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> None:
         self.folder = folder
+        self.adjust = adjust
         self.repo: Repository = open_repository(folder)
         self.choose = embedders
         self.store = Store(store_folder(self.repo.name, self.repo.common))
@@ -63,6 +74,10 @@ class Session:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
         at = commit or head_commit(self.repo)
         return seeder.wanted(self.repo, at, candidates(self.repo, at))
+
+    def policy(self, want: seeder.Wanted) -> Policy:
+        """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
+        return self.adjust(seeder.read_policy(self.repo, list_files(self.repo, want.tree))[0])
 
     def embedders(self, policy: Policy) -> tuple[Embedder, ...]:
         """Return the embedders of a policy; they are made once and load their models at the first text."""
@@ -114,7 +129,7 @@ class Session:
         if not self.store.has(key):
             return False
         corpus = self._load(key)
-        needed = self._needed(corpus.snapshot.policy, second) if corpus else ()
+        needed = self.needed(corpus.snapshot.policy, second=second) if corpus else ()
         for embedder in needed:
             mark = (key, embedder.identity.digest)
             if mark not in self._complete:
@@ -123,7 +138,8 @@ class Session:
                 self._complete.add(mark)
         return True
 
-    def _needed(self, policy: Policy, second: bool) -> tuple[Embedder, ...]:
+    def needed(self, policy: Policy, *, second: bool) -> tuple[Embedder, ...]:
+        """Return the embedders whose vectors a policy needs; with ``second`` those for other languages too."""
         if policy.fusion == "lexical":
             return ()
         found = self.embedders(policy)
@@ -136,7 +152,7 @@ class Session:
                 self.repo,
                 self.store,
                 want,
-                lambda policy: self._needed(policy, second),
+                lambda policy: self.needed(self.adjust(policy), second=second),
                 budget=budget,
                 wait=budget,
                 progress=progress,
@@ -156,7 +172,9 @@ class Session:
         loaded = self.store.load(key)
         if loaded is None:
             return None
-        self._corpus = build(*loaded, self.store.postings)
+        snapshot, lengths = loaded
+        snapshot = replace(snapshot, policy=self.adjust(snapshot.policy))
+        self._corpus = build(snapshot, lengths, self.store.postings)
         self._planes.clear()
         return self._corpus
 
@@ -175,9 +193,9 @@ class Session:
         return self._planes[mark]
 
 
-def open_session(folder: Path, embedders: seeder.Choose = choose) -> Session:
+def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:
     """Open a session on the repository that holds ``folder``. Raises `SidecarError`."""
     try:
-        return Session(folder, embedders=embedders)
+        return Session(folder, embedders=embedders, adjust=adjust)
     except OSError as exc:
         raise SidecarError(f"{folder} cannot be read: {exc.strerror}", "check its permissions") from None
