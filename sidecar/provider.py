@@ -37,9 +37,13 @@ class Provider:
     """Answers questions on one repository. Every surface (command line, MCP, pages) is an adapter of it."""
 
     def __init__(
-        self, folder: Path | str = ".", *, embedders: seeder.Choose = choose, clock: Clock = _now,
+        self,
+        folder: Path | str = ".",
+        *,
+        embedders: seeder.Choose = choose,
+        clock: Clock = _now,
         adjust: Adjust = as_committed,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
         self._receipts: Receipts | None = None

@@ -75,7 +75,7 @@ class Session:
         at = commit or head_commit(self.repo)
         return seeder.wanted(self.repo, at, candidates(self.repo, at))
 
-    def policy(self, want: seeder.Wanted) -> Policy:
+    def policy(self, want: Wanted) -> Policy:
         """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
         return self.adjust(seeder.read_policy(self.repo, list_files(self.repo, want.tree))[0])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pygit2
 
 from seed.git.repository import KNOWLEDGE, Repository, head_commit
-from seed.git.tree import Entry, is_record_path, list_files, subtree
+from seed.git.tree import is_record_path, list_files, subtree
 from seed.yamltext import MAX_BYTES
 
 _RECHECK_SECONDS = 1.0
@@ -61,15 +61,3 @@ def record_files(root: Path) -> list[tuple[str, Path]]:
         if not file.is_symlink() and file.is_file()
     ]
     return sorted((path, file) for path, file in found if is_record_path(path))
-
-
-def staged(repo: Repository) -> list[Entry]:
-    """Return every file under knowledge/ as the index holds it."""
-    index = pygit2.Index(str(Path(repo.git.path) / "index"))
-    index.read(force=True)
-    return [Entry(e.path, str(e.id), e.mode) for e in index if e.path.startswith(KNOWLEDGE + "/")]
-
-
-def has_yml(repo: Repository, tree: str) -> list[str]:
-    """Return the `.yml` files of a tree, which are not read."""
-    return [e.path for e in list_files(repo, tree) if e.path.endswith(".yml")] if tree else []

@@ -30,7 +30,12 @@ class Clone:
         import os
 
         done = subprocess.run(
-            ["git", *arguments], cwd=self.folder, env={**os.environ, **self.environment}, capture_output=True, text=True, check=False
+            ["git", *arguments],
+            cwd=self.folder,
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert not ok or done.returncode == 0, done.stderr
         return done
@@ -115,6 +120,7 @@ def fake_python(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def sidecar(monkeypatch: pytest.MonkeyPatch) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command line as its own process."""
+
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         import os
 

@@ -16,7 +16,9 @@ from sidecar.hooks.install import install, uninstall
 from sidecar.hooks.status import status
 
 HUSKY = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n'
-HUSKY_H = '#!/usr/bin/env sh\nn=$(basename "$0")\ns=$(dirname "$(dirname "$0")")/$n\n[ ! -f "$s" ] || exec sh -e "$s" "$@"\n'
+HUSKY_H = (
+    '#!/usr/bin/env sh\nn=$(basename "$0")\ns=$(dirname "$(dirname "$0")")/$n\n[ ! -f "$s" ] || exec sh -e "$s" "$@"\n'
+)
 FRAMEWORK = """repos:
 - repo: local
   hooks:
