@@ -14,25 +14,31 @@ FULL_BYTES = 8000
 BRIEF_PASSAGE = 300
 SHORTEST_PASSAGE = 120
 _FULL_PASSAGE = 900
+MAX_TITLE = 300
 _CLOSE = 0.35
+_FILTERED = "passes the filters"
 Answer = dict[str, Any]
 PassageOf = Callable[["Hit"], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One record of an answer with what speaks for it. ``ordinal`` points into the corpus."""
+    """One record of an answer with what speaks for it.
+
+    ``ordinal`` points into the corpus; ``around`` are the paths a record names that lie around one asked about.
+    """
 
     ordinal: int
     status: str
-    score: float
-    relevance: float
-    cosine: float
-    lexical: float
-    coverage: float
+    score: float = 0.0
+    relevance: float = 0.0
+    cosine: float = 0.0
+    lexical: float = 0.0
+    coverage: float = 0.0
     matched: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
     passage: int = -1
+    around: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +58,20 @@ class Ranked:
 def why(hit: Hit) -> str:
     """Return in words why a record matched."""
     parts = [f"exact: {', '.join(hit.exact[:3])}"] if hit.exact else []
+    if hit.around:
+        parts.append(f"speaks of {', '.join(hit.around[:2])}")
     if hit.matched:
         parts.append(", ".join(hit.matched[:5]))
     if hit.cosine >= _CLOSE:
         parts.append("close in meaning")
-    return "; ".join(parts) or ("nearest in meaning" if hit.cosine > 0 else "passes the filters")
+    return "; ".join(parts) or ("nearest in meaning" if hit.cosine > 0 else _FILTERED)
 
 
 def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str, str]) -> dict[str, Any]:
     """Return the full form of one result. ``statuses``: id -> effective status today, for the lineage."""
     record = head.record
     found: dict[str, Any] = {
-        "id": record.id, "kind": record.kind, "title": one_line(record.title), "status": hit.status,
+        "id": record.id, "kind": record.kind, "title": one_line(record.title, MAX_TITLE), "status": hit.status,
     }  # fmt: skip
     typed = record.status_text.strip().casefold()
     if typed != hit.status:
@@ -86,9 +94,15 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     return found
 
 
+def unscored(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result of a listing, which has no score and no passage, and a reason only where a path was asked about."""
+    dropped = {"score", "relevance", "evidence", "passage"} | ({"why"} if result["why"] == _FILTERED else set())
+    return {k: v for k, v in result.items() if k not in dropped}
+
+
 def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
     """Return the short form of a record in `decided_against`, `retired` or `open_items`."""
-    found = {"id": head.record.id, "kind": head.record.kind, "title": one_line(head.record.title), "status": hit_status,
+    found = {"id": head.record.id, "kind": head.record.kind, "title": one_line(head.record.title, MAX_TITLE), "status": hit_status,
              "date": one_line(head.record.date), "path": safe(head.path), "blob": head.blob}  # fmt: skip
     successors = [x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by")]
     if successors:
@@ -138,14 +152,13 @@ def brief(answer: Answer) -> Answer:
             if result.get(k) not in ("", None)
         }
         short["title"] = shorten(result["title"], 160)
-        short["score"] = round(result["score"], 2)
+        if "score" in result:
+            short["score"] = round(result["score"], 2)
         for key in ("conflicts", "on_base", "branch", "status_in_file"):
             if result.get(key):
                 short[key] = result[key]
-        if result["passage"].get("text"):
-            short["passage"] = shorten(
-                " ".join(result["passage"]["text"].split()), _passage_limit(len(answer["results"]))
-            )
+        if text := result.get("passage", {}).get("text"):
+            short["passage"] = shorten(" ".join(text.split()), _passage_limit(len(answer["results"])))
         results.append(short)
     found = {k: answer[k] for k in ("format", "verdict", "retrieval")} | {"results": results}
     for key in ("decided_against", "retired", "open_items"):

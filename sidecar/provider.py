@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +13,14 @@ from typing import Any
 from seed import seeder
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
-from seed.errors import EmbedderError, SidecarError
+from seed.errors import EmbedderError
 from seed.git.repository import head_commit, resolve
+from seed.git.tree import list_files, subtree
 from seed.git.worktree import uncommitted
 from seed.store.receipts import Receipts
 from seed.text import is_cjk
 from sidecar import answer as answers
+from sidecar import cursor, reading, status
 from sidecar import receipt as receipts
 from sidecar.answer import Answer, Hit, Ranked
 from sidecar.corpus import Corpus, Plane
@@ -73,13 +73,31 @@ class Provider:
         ``budget`` seconds bound the seeding that a moved HEAD makes necessary. Raises `SidecarError` for arguments
         that cannot be meant and where nothing was ever seeded.
         """
-        asked = checked(query)
+        inside = self.session.inside
+        asked = checked(replace(query, path=inside(query.path), paths=tuple(map(inside, query.paths))))
         second = any(is_cjk(text) for text in asked.phrasings)
-        view = self.session.view(second=second, budget=budget, progress=progress)
+        view = self.session.view(second=second, vectors=bool(asked.phrasings), budget=budget, progress=progress)
         full, body = self.answer(asked, view, self.clock())
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
+
+    def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
+        """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
+
+        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
+        `SidecarError` where there is no such record, section or revision.
+        """
+        return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+
+    def status(self) -> dict[str, Any]:
+        """Return what answers stand on: repository, commits, coverage, embedders. Raises `SidecarError`."""
+        return status.status(self.session)
+
+    @property
+    def behind(self) -> bool:
+        """Tell whether the last answer was stale or lacked vectors because its budget ran out."""
+        return self.session.behind
 
     def seed(self, revision: str = "HEAD", *, cache: str = "", progress: Progress | None = None) -> dict[str, Any]:
         """Publish the snapshot of a commit with everything it needs. Returns what was done. Raises `SidecarError`."""
@@ -101,8 +119,10 @@ class Provider:
         corpus, today = view.corpus, now.astimezone(UTC).date()
         workspace = self.workspace(query, corpus)
         asked = self._ask(query, view)
-        start = _cursor_start(query, corpus)
-        ranked = recall(corpus, query, asked.phrases, corpus.snapshot.policy, today, start=start, workspace=workspace)
+        start = cursor.decode(query.cursor, _about(query, corpus))
+        unchanged = self._unchanged(query.since)
+        ranked = recall(corpus, query, asked.phrases, corpus.snapshot.policy, today, start=start, workspace=workspace,
+                        unchanged=unchanged)  # fmt: skip
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         full = self._full(query, view, ranked, asked, start, workspace, statuses)
         return full, self._receipt_body(query, view, full, asked, now, workspace)
@@ -129,17 +149,20 @@ class Provider:
         ]
         return max(inside, key=lambda pair: len(pair[0]))[1] if inside else ""
 
+    def _unchanged(self, revision: str) -> frozenset[str]:
+        """Return the blobs under knowledge/ of a revision: what has them still is no news since then."""
+        if not revision:
+            return frozenset()
+        repo = self.session.repo
+        return frozenset(e.blob for e in list_files(repo, subtree(repo, resolve(repo, revision))))
+
     # --- meaning ----------------------------------------------------------------------------------------------
 
     def _ask(self, query: Query, view: View) -> _Asked:
         corpus = view.corpus
         policy = corpus.snapshot.policy
-        if not query.phrasings or query.listing or not corpus.heads:
-            phrases = (
-                tuple(Phrase(text, None, 1.0) for text in query.phrasings)
-                if not query.listing and query.phrasings
-                else ()
-            )
+        if not query.phrasings or not corpus.heads:
+            phrases = tuple(Phrase(text, None, 1.0) for text in query.phrasings)
             return _Asked(phrases, None, "", InForce(1.0, "probes"), "")
         found, degraded = [], ""
         named: _Asked | None = None
@@ -203,6 +226,8 @@ class Provider:
         texts = self.session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
         items = [answers.item(heads[h.ordinal], h, self._passage(corpus, h, texts), statuses) for h in ranked.hits]
         results = answers.fit(items)
+        if ranked.retrieval == "listing":
+            results = [answers.unscored(item) for item in results]
         shown = start + len(results)
         more = shown < ranked.total
         records = sum(1 for head in heads if not head.origin)
@@ -219,7 +244,7 @@ class Provider:
                          "searched": min(embedded, records) if ranked.retrieval in ("hybrid", "dense") else records,
                          "unreadable": len(corpus.snapshot.unreadable)},
             "revision": self._revision(view, asked, workspace),
-            "total": ranked.total, "has_more": more, "next_cursor": _cursor(query, corpus, shown) if more else "",
+            "total": ranked.total, "has_more": more, "next_cursor": cursor.encode(shown, _about(query, corpus)) if more else "",
             "receipt": {"id": "", "stored": False},
         }  # fmt: skip
         if reason := view.degraded or asked.degraded:
@@ -275,6 +300,8 @@ def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
     coverage = full["coverage"]
     if not corpus.heads:
         return "No records: this commit has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
+    if full["retrieval"] == "listing":
+        return "No record qualifies."
     if full["retrieval"] == "hybrid" and coverage["embedded"] < coverage["records"]:
         lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
     else:
@@ -288,37 +315,9 @@ def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
     return f"{lead} {below} records were below the floor.{near} If you decide it now, propose a record."
 
 
-def _question_digest(query: Query, corpus: Corpus) -> str:
-    plain = receipts.canonical(
-        [
-            corpus.snapshot.key,
-            query.question,
-            list(query.also),
-            receipts.arguments(replace(query, cursor="", limit=1)),
-        ]
-    )
-    return hashlib.sha256(plain.encode()).hexdigest()[:16]
-
-
-def _cursor(query: Query, corpus: Corpus, start: int) -> str:
-    return base64.urlsafe_b64encode(json.dumps([start, _question_digest(query, corpus)]).encode()).decode().rstrip("=")
-
-
-def _cursor_start(query: Query, corpus: Corpus) -> int:
-    if not query.cursor:
-        return 0
-    try:
-        start, digest = json.loads(base64.urlsafe_b64decode(query.cursor + "=" * (-len(query.cursor) % 4)))
-    except (ValueError, TypeError):
-        raise SidecarError(
-            "the cursor was not issued by this tool", "leave it out to start at the first page"
-        ) from None
-    if digest != _question_digest(query, corpus) or not isinstance(start, int) or start < 0:
-        raise SidecarError(
-            "the cursor belongs to another question or to records that have changed",
-            "ask again without a cursor",
-        )
-    return start
+def _about(query: Query, corpus: Corpus) -> str:
+    plain = receipts.arguments(replace(query, cursor="", limit=1))
+    return receipts.canonical([corpus.snapshot.key, query.question, list(query.also), plain])
 
 
 def default_folder() -> Path:
