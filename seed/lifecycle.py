@@ -107,7 +107,7 @@ def _retired(
 
 
 def _dead_successor(record: Record, index: Mapping[str, list[int]]) -> bool:
-    """A file that names a successor or refuter which is nowhere: it said itself that it is overturned."""
+    """Tell whether a file names a successor or refuter that is nowhere: it says itself that it is overturned."""
     named = record.related("superseded_by") + record.related("refuted_by")
     return bool(named) and not any(target.casefold() in index for target in named)
 

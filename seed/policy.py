@@ -10,8 +10,14 @@ from typing import Literal
 Fusion = Literal["hybrid", "cosine", "lexical"]
 
 WEIGHTS: dict[str, float] = {
-    "decision": 2.0, "adr": 2.0, "fact": 1.7, "finding": 1.5, "unverified_fact": 1.0, "history": 1.0, "candidate": 0.8,
-}  # fmt: skip
+    "decision": 2.0,
+    "adr": 2.0,
+    "fact": 1.7,
+    "finding": 1.5,
+    "unverified_fact": 1.0,
+    "history": 1.0,
+    "candidate": 0.8,
+}
 
 
 @dataclass(frozen=True, slots=True)

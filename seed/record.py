@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Literal
 
-from seed.yamltext import Document, YamlFault, parse
+from seed.yamltext import Document, YamlFaultError, parse
 
 SCHEMA_VERSION = 1
 """Version of this parser: parsed records are cached by (blob, schema version)."""
@@ -16,9 +16,18 @@ SCHEMA_VERSION = 1
 Kind = Literal["decision", "adr", "fact", "finding", "history"]
 KINDS: tuple[str, ...] = ("decision", "adr", "fact", "finding", "history")
 STATUSES: tuple[str, ...] = (
-    "accepted", "verified", "unverified", "rejected", "proposed", "candidate", "deprecated", "superseded",
-    "refuted", "historical", "unknown",
-)  # fmt: skip
+    "accepted",
+    "verified",
+    "unverified",
+    "rejected",
+    "proposed",
+    "candidate",
+    "deprecated",
+    "superseded",
+    "refuted",
+    "historical",
+    "unknown",
+)
 TRUSTS: tuple[str, ...] = ("user_confirmed", "document_extracted", "agent_generated")
 FORWARD: tuple[str, ...] = ("supersedes", "amends", "refutes", "replies_to", "relates_to")
 BACKWARD: dict[str, str] = {"superseded_by": "supersedes", "amended_by": "amends", "refuted_by": "refutes"}
@@ -30,8 +39,22 @@ _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "rejected": ("decision", "adr"),
 }
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_TEXT_KEYS = ("id", "kind", "title", "status", "date", "body", "context", "decision", "consequences", "trust",
-              "workspace", "valid_until", "format", "status_raw")  # fmt: skip
+_TEXT_KEYS = (
+    "id",
+    "kind",
+    "title",
+    "status",
+    "date",
+    "body",
+    "context",
+    "decision",
+    "consequences",
+    "trust",
+    "workspace",
+    "valid_until",
+    "format",
+    "status_raw",
+)
 _LIST_KEYS = ("tags", "paths", *FORWARD, *BACKWARD)
 KNOWN_KEYS: tuple[str, ...] = (*_TEXT_KEYS, *_LIST_KEYS, "source", "proposed_by", "seen_again")
 
@@ -117,7 +140,7 @@ def parse_record(data: bytes) -> Parsed:
     """Read one record file. Never raises: what is wrong comes back as problems."""
     try:
         document = parse(data)
-    except YamlFault as fault:
+    except YamlFaultError as fault:
         return Parsed(None, (Problem(fault.line, fault.reason, fault.fix, fatal=True),))
     return _Reader(document).read()
 
@@ -152,13 +175,23 @@ class _Reader:
             return Parsed(None, tuple(self.problems))
         status_text = self._text("status")
         record = Record(
-            id=ident, kind=kind, title=title, status=self._status(status_text, kind), status_text=status_text,
-            date=self._day("date"), body=self._body(kind), tags=self._list("tags"),
+            id=ident,
+            kind=kind,
+            title=title,
+            status=self._status(status_text, kind),
+            status_text=status_text,
+            date=self._day("date"),
+            body=self._body(kind),
+            tags=self._list("tags"),
             paths=tuple(unicodedata.normalize("NFC", p) for p in self._list("paths")),
-            trust=self._choice("trust", TRUSTS), source=self._sources(), relations=self._relations(),
-            workspace=self._text("workspace").strip(), valid_until=self._day("valid_until"),
-            proposed_by=self._proposer(), extra=self._extra(),
-        )  # fmt: skip
+            trust=self._choice("trust", TRUSTS),
+            source=self._sources(),
+            relations=self._relations(),
+            workspace=self._text("workspace").strip(),
+            valid_until=self._day("valid_until"),
+            proposed_by=self._proposer(),
+            extra=self._extra(),
+        )
         return Parsed(record, tuple(self.problems))
 
     def _problem(self, key: str, reason: str, fix: str, *, warning: bool = False, fatal: bool = False) -> None:
@@ -176,9 +209,12 @@ class _Reader:
         if not ident:
             self._problem("id", "no id", "add 'id: <kind>-<number>'", fatal=True)
         elif not valid_id(ident):
-            self._problem("id", f"id {ident[:140]!r} is not allowed",
-                          "use letters, digits, '.', '_' and '-', at most 128, no '..', no '.' or '.lock' at the end",
-                          fatal=True)  # fmt: skip
+            self._problem(
+                "id",
+                f"id {ident[:140]!r} is not allowed",
+                "use letters, digits, '.', '_' and '-', at most 128, no '..', no '.' or '.lock' at the end",
+                fatal=True,
+            )
         if kind not in KINDS:
             self._problem(
                 "kind",
@@ -217,11 +253,17 @@ class _Reader:
         elif not word:
             self._problem("status", "no status, so the record never answers by default", "add 'status:'")
         elif word in STATUSES or word == "draft":
-            self._problem("status", f"a {kind} cannot be {word!r}, so it never answers by default",
-                          "use " + ", ".join(s for s in STATUSES if kind in _ONLY_FOR.get(s, KINDS)))  # fmt: skip
+            self._problem(
+                "status",
+                f"a {kind} cannot be {word!r}, so it never answers by default",
+                "use " + ", ".join(s for s in STATUSES if kind in _ONLY_FOR.get(s, KINDS)),
+            )
         else:
-            self._problem("status", f"status {text.strip()[:80]!r} is not known, so the record never answers by default",
-                          "use one of " + ", ".join(STATUSES))  # fmt: skip
+            self._problem(
+                "status",
+                f"status {text.strip()[:80]!r} is not known, so the record never answers by default",
+                "use one of " + ", ".join(STATUSES),
+            )
         return status
 
     def _body(self, kind: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from seed import policy as core
 from seed.errors import SidecarError
 from seed.record import BACKWARD, FORWARD, KINDS, SOURCES, STATUSES, TRUSTS
-from seed.yamltext import Document, YamlFault, parse
+from seed.yamltext import Document, YamlFaultError, parse
 
 
 class _Strict(BaseModel):
@@ -24,7 +24,7 @@ class EmbedderModel(_Strict):
         min_length=1,
         description="'minilm-l6-v2' (shipped) or a hub model by its fastembed name",
     )
-    languages: str = Field("use-multilingual-v3", description="'use-multilingual-v3' or 'off'")
+    languages: str = Field(default="use-multilingual-v3", description="'use-multilingual-v3' or 'off'")
 
     @field_validator("languages")
     @classmethod
@@ -39,9 +39,9 @@ class RetrievalModel(_Strict):
     """How evidence is combined and how records are cut."""
 
     fusion: Literal["hybrid", "cosine", "lexical"] = "hybrid"
-    passage_chars: int = Field(900, ge=200, le=4000)
+    passage_chars: int = Field(default=900, ge=200, le=4000)
     reranker: str = ""
-    graph_beta: float = Field(0.0, ge=0, le=1)
+    graph_beta: float = Field(default=0.0, ge=0, le=1)
 
 
 class FloorModel(_Strict):
@@ -59,20 +59,20 @@ class FloorModel(_Strict):
 class WeightsModel(_Strict):
     """The weight of each kind; a missing one keeps the shipped value."""
 
-    decision: float = Field(core.WEIGHTS["decision"], gt=0, le=10)
-    adr: float = Field(core.WEIGHTS["adr"], gt=0, le=10)
-    fact: float = Field(core.WEIGHTS["fact"], gt=0, le=10)
-    finding: float = Field(core.WEIGHTS["finding"], gt=0, le=10)
-    unverified_fact: float = Field(core.WEIGHTS["unverified_fact"], gt=0, le=10)
-    history: float = Field(core.WEIGHTS["history"], gt=0, le=10)
-    candidate: float = Field(core.WEIGHTS["candidate"], gt=0, le=10)
+    decision: float = Field(default=core.WEIGHTS["decision"], gt=0, le=10)
+    adr: float = Field(default=core.WEIGHTS["adr"], gt=0, le=10)
+    fact: float = Field(default=core.WEIGHTS["fact"], gt=0, le=10)
+    finding: float = Field(default=core.WEIGHTS["finding"], gt=0, le=10)
+    unverified_fact: float = Field(default=core.WEIGHTS["unverified_fact"], gt=0, le=10)
+    history: float = Field(default=core.WEIGHTS["history"], gt=0, le=10)
+    candidate: float = Field(default=core.WEIGHTS["candidate"], gt=0, le=10)
 
 
 class CandidatesModel(_Strict):
     """What happens with an agent's proposal."""
 
     push: Literal["never", "ask", "auto"] = "ask"
-    per_session: int = Field(10, ge=1, le=1000)
+    per_session: int = Field(default=10, ge=1, le=1000)
 
 
 class PolicyModel(_Strict):
@@ -94,7 +94,7 @@ def parse_policy(data: bytes, path: str = "knowledge/policy.yaml") -> core.Polic
     try:
         document = parse(data) if data.strip() else Document({}, {})
         model = PolicyModel.model_validate(document.data)
-    except YamlFault as fault:
+    except YamlFaultError as fault:
         raise SidecarError(f"{path}:{fault.line}: {fault.reason}", fault.fix, code=1) from None
     except ValidationError as exc:
         first = exc.errors(include_url=False)[0]
@@ -108,19 +108,27 @@ def parse_policy(data: bytes, path: str = "knowledge/policy.yaml") -> core.Polic
 
 def _to_core(model: PolicyModel) -> core.Policy:
     return core.Policy(
-        model=model.embedder.model, languages=model.embedder.languages, fusion=model.retrieval.fusion,
-        passage_chars=model.retrieval.passage_chars, reranker=model.retrieval.reranker, graph_beta=model.retrieval.graph_beta,
-        floors=tuple(core.Floor(**floor.model_dump()) for floor in model.floors), weights=model.weights.model_dump(),
-        workspaces={name: folder.strip("/") for name, folder in model.workspaces.items()}, push=model.candidates.push,
-        per_session=model.candidates.per_session, default_branch=model.default_branch, engine=model.engine,
-    )  # fmt: skip
+        model=model.embedder.model,
+        languages=model.embedder.languages,
+        fusion=model.retrieval.fusion,
+        passage_chars=model.retrieval.passage_chars,
+        reranker=model.retrieval.reranker,
+        graph_beta=model.retrieval.graph_beta,
+        floors=tuple(core.Floor(**floor.model_dump()) for floor in model.floors),
+        weights=model.weights.model_dump(),
+        workspaces={name: folder.strip("/") for name, folder in model.workspaces.items()},
+        push=model.candidates.push,
+        per_session=model.candidates.per_session,
+        default_branch=model.default_branch,
+        engine=model.engine,
+    )
 
 
 def parse_glossary(data: bytes, path: str = "knowledge/glossary.yaml") -> dict[str, tuple[str, ...]]:
     """Return term -> synonyms. Raises `SidecarError` with the line of the fault."""
     try:
         document = parse(data) if data.strip() else Document({}, {})
-    except YamlFault as fault:
+    except YamlFaultError as fault:
         raise SidecarError(f"{path}:{fault.line}: {fault.reason}", fault.fix, code=1) from None
     terms = document.data.get("terms", {k: v for k, v in document.data.items() if k != "format"})
     if not isinstance(terms, dict):
@@ -157,13 +165,21 @@ def record_schema() -> dict[str, Any]:
             "status": {"enum": [*STATUSES, "draft"]},
             "date": {**text, "description": "ISO 8601"},
             **{key: {"type": "string"} for key in ("body", "context", "decision", "consequences", "workspace")},
-            "tags": ids, "paths": ids, **dict.fromkeys((*FORWARD, *BACKWARD), ids),
+            "tags": ids,
+            "paths": ids,
+            **dict.fromkeys((*FORWARD, *BACKWARD), ids),
             "trust": {"enum": list(TRUSTS)},
-            "source": {"anyOf": [{"type": "array", "items": {"anyOf": [source, {"type": "string"}]}}, source, {"type": "string"}]},
+            "source": {
+                "anyOf": [
+                    {"type": "array", "items": {"anyOf": [source, {"type": "string"}]}},
+                    source,
+                    {"type": "string"},
+                ]
+            },
             "valid_until": {**text, "description": "ISO 8601 day, inclusive, UTC"},
             "proposed_by": {"type": "object"},
         },
-    }  # fmt: skip
+    }
 
 
 def policy_schema() -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -141,7 +142,7 @@ def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
     return Unseen(blob, record, parsed.problems, passages, body_terms, title, title_terms(record))
 
 
-def title_terms(record: Record) -> text.Counter[str]:
+def title_terms(record: Record) -> Counter[str]:
     """Return the terms of a record's words-only document: title, id, tags and paths, the last three exact."""
     counts = text.terms(record.title)
     for label in (record.id, *record.tags, *record.paths):
@@ -151,9 +152,13 @@ def title_terms(record: Record) -> text.Counter[str]:
 
 
 def _assemble(
-    want: Wanted, files: Sequence[tuple[Entry, str]], known: dict[str, Stored], policy: Policy,
-    glossary: dict[str, tuple[str, ...]], fault: str,
-) -> tuple[Snapshot, np.ndarray]:  # fmt: skip
+    want: Wanted,
+    files: Sequence[tuple[Entry, str]],
+    known: dict[str, Stored],
+    policy: Policy,
+    glossary: dict[str, tuple[str, ...]],
+    fault: str,
+) -> tuple[Snapshot, np.ndarray]:
     readable = [(e, ref, known[e.blob], record) for e, ref in files if (record := known[e.blob].record) is not None]
     accepted = {record.id.casefold() for _, ref, _, record in readable if not ref}
     readable = [item for item in readable if not item[1] or item[3].id.casefold() not in accepted]
@@ -165,15 +170,28 @@ def _assemble(
     )
     unreadable = tuple(
         Unreadable(e.path, next(p for p in known[e.blob].problems if p.fatal))
-        for e, ref in files if known[e.blob].record is None and not ref
-    )  # fmt: skip
+        for e, ref in files
+        if known[e.blob].record is None and not ref
+    )
     stored = [item[2] for item in readable]
     pids = np.array([c.pid for s in stored for c in s.cuts], dtype=np.uint32)
     owners = np.repeat(np.arange(len(stored), dtype=np.uint32), [len(s.cuts) for s in stored])
     titles = np.array([s.title_pid for s in stored], dtype=np.uint32)
     lengths = np.array([n for s in stored for n in s.lengths] + [s.title_length for s in stored], dtype=np.uint32)
-    snapshot = Snapshot(want.key, want.commit, want.tree, want.candidates_digest, policy, heads, unreadable, pids, owners,
-                        titles, glossary, fault)  # fmt: skip
+    snapshot = Snapshot(
+        want.key,
+        want.commit,
+        want.tree,
+        want.candidates_digest,
+        policy,
+        heads,
+        unreadable,
+        pids,
+        owners,
+        titles,
+        glossary,
+        fault,
+    )
     return snapshot, lengths
 
 
@@ -231,9 +249,15 @@ def _embed(
 
 
 def seed(
-    repo: Repository, store: Store, want: Wanted, choose: Choose, *, budget: float | None = None, wait: float = 60.0,
+    repo: Repository,
+    store: Store,
+    want: Wanted,
+    choose: Choose,
+    *,
+    budget: float | None = None,
+    wait: float = 60.0,
     progress: Progress | None = None,
-) -> Seeded:  # fmt: skip
+) -> Seeded:
     """Publish the snapshot of ``want``, first with words alone, then with the vectors of the chosen embedders.
 
     ``choose`` names them from the snapshot's own policy. ``budget`` seconds bound the embedding, ``wait`` seconds

@@ -51,8 +51,10 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Heads in path order; ``pids`` (n,) uint32 passage numbers in head order, ``owners`` (n,) uint32 the
-    ordinal of each passage's head, ``titles`` (len(heads),) uint32 the number of each head's words-only document.
+    """The heads in path order, with the numbers of their passages.
+
+    ``pids`` (n,) uint32 passage numbers in head order, ``owners`` (n,) uint32 the ordinal of each passage's head,
+    ``titles`` (len(heads),) uint32 the number of each head's words-only document.
     """
 
     key: str
@@ -74,8 +76,15 @@ def head_to_list(head: Head) -> list[object]:
     record = asdict(head.record)
     del record["body"]
     sparse = {k: v for k, v in record.items() if v}
-    return [sparse, head.path, head.blob, head.status, [[x.relation, x.id, x.status] for x in head.lineage],
-            [list(c) for c in head.conflicts], head.origin]  # fmt: skip
+    return [
+        sparse,
+        head.path,
+        head.blob,
+        head.status,
+        [[x.relation, x.id, x.status] for x in head.lineage],
+        [list(c) for c in head.conflicts],
+        head.origin,
+    ]
 
 
 def record_from_json(data: dict[str, object]) -> Record:
@@ -93,9 +102,14 @@ def head_from_list(data: list[object]) -> Head:
     """Return the head that `head_to_list` wrote."""
     record, path, blob, status, lineage, conflicts, origin = data
     return Head(
-        record_from_json(record), str(path), str(blob), str(status),  # type: ignore[arg-type]
-        tuple(Link(*link) for link in lineage), tuple((c[0], c[1]) for c in conflicts), str(origin),  # type: ignore[attr-defined]
-    )  # fmt: skip
+        record_from_json(record),
+        str(path),
+        str(blob),
+        str(status),  # type: ignore[arg-type]
+        tuple(Link(*link) for link in lineage),
+        tuple((c[0], c[1]) for c in conflicts),
+        str(origin),  # type: ignore[attr-defined]
+    )
 
 
 def problems_to_json(problems: tuple[Problem, ...]) -> str:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import lru_cache
+from typing import Any
 
 EXACT = "="
 """Prefix of exact tokens among the index terms: a stem never starts with it."""
@@ -13,157 +14,19 @@ EXACT = "="
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002ffff"
 _CJK_RUN = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(rf"[^\W_{_CJK}]+")
-_RAW = re.compile(rf"[^\s,;!?()\[\]{{}}<>\"'`|*“”‘’「」『』，。；：！？（）、{_CJK}]+")
+_RAW = re.compile(rf"[^\s=,;!?()\[\]{{}}<>\"'`|*“”‘’「」『』，。；：！？（）、{_CJK}]+")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]+[A-Z]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SHORT = 2
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "vs", "and/or", "n/a", "w/o", "w/"})
 STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "but",
-        "if",
-        "then",
-        "else",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "with",
-        "without",
-        "into",
-        "onto",
-        "over",
-        "under",
-        "about",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "am",
-        "do",
-        "does",
-        "did",
-        "done",
-        "doing",
-        "have",
-        "has",
-        "had",
-        "having",
-        "will",
-        "would",
-        "can",
-        "could",
-        "shall",
-        "should",
-        "may",
-        "might",
-        "must",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "here",
-        "we",
-        "us",
-        "our",
-        "ours",
-        "you",
-        "your",
-        "yours",
-        "they",
-        "them",
-        "their",
-        "he",
-        "she",
-        "his",
-        "her",
-        "i",
-        "me",
-        "my",
-        "mine",
-        "not",
-        "no",
-        "nor",
-        "so",
-        "than",
-        "too",
-        "very",
-        "just",
-        "also",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "what",
-        "when",
-        "where",
-        "why",
-        "how",
-        "all",
-        "any",
-        "each",
-        "every",
-        "some",
-        "such",
-        "one",
-        "ones",
-        "other",
-        "others",
-        "another",
-        "only",
-        "own",
-        "same",
-        "both",
-        "more",
-        "most",
-        "much",
-        "many",
-        "few",
-        "less",
-        "get",
-        "gets",
-        "got",
-        "let",
-        "lets",
-        "s",
-        "t",
-        "d",
-        "ll",
-        "re",
-        "ve",
-        "while",
-        "during",
-        "before",
-        "after",
-        "again",
-        "once",
-        "up",
-        "down",
-        "out",
-        "off",
-        "through",
-        "between",
-        "because",
-        "until",
-        "against",
-        "per",
-        "via",
-    ]
+    "a about all also am an and any are as at be because been being between both but by can cannot could d did do does "
+    "doing done each else ever few for from further get gets got had has have having he her here hers him his how i if "
+    "in into is it its itself just less let lets like ll many may me might mine more most much must my no nor not now of "
+    "off on once one ones only onto or other others our ours out over own per put re s same shall she should so some such "
+    "t than that the their theirs them then there these they this those through to too until up upon us use used uses "
+    "using ve very via want was we were what when where whether which while who whom whose why will with within without "
+    "would yes yet you your yours".split()
 )
 
 
@@ -173,7 +36,7 @@ def is_cjk(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _stemmer() -> object:
+def _stemmer() -> Any:  # noqa: ANN401 - the package ships no types
     from py_rust_stemmers import SnowballStemmer
 
     return SnowballStemmer("english")
@@ -182,7 +45,7 @@ def _stemmer() -> object:
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return the English Snowball stem of a folded word; words of other scripts come back unchanged."""
-    return _stemmer().stem_word(word) if word.isascii() and len(word) > 2 else word  # type: ignore[attr-defined,no-any-return]
+    return str(_stemmer().stem_word(word)) if word.isascii() and len(word) > _SHORT else word
 
 
 def fold(text: str) -> str:
@@ -193,13 +56,10 @@ def fold(text: str) -> str:
 def words(text: str) -> list[str]:
     """Return the index words of a text in order: stems without stop words, and CJK bigrams."""
     normal = unicodedata.normalize("NFKC", text)
-    found = []
-    for match in _WORD.finditer(normal):
-        for part in _split(match.group()):
-            if part not in STOP_WORDS:
-                found.append(stem(part))
+    parts = (part for match in _WORD.finditer(normal) for part in _split(match.group()))
+    found = [stem(part) for part in parts if part not in STOP_WORDS]
     for run in _CJK_RUN.findall(normal):
-        found.extend(run[n : n + 2] for n in range(len(run) - 1)) if len(run) > 1 else found.append(run)
+        found.extend(run[n : n + 2] for n in range(max(1, len(run) - 1)))
     return found
 
 
@@ -219,15 +79,16 @@ def exact_tokens(text: str) -> list[str]:
 
 
 def _trim(raw: str) -> str:
-    token = raw.rstrip(".:/=-").lstrip(".:=/") if not raw.startswith(("./", "--", "-")) else raw.rstrip(".:/=")
-    return token.removeprefix("./")
+    """Strip punctuation from a token's ends; a leading dot stays where it begins a name, as in .git."""
+    token = raw.rstrip(".:/=-").removeprefix("./")
+    return token if token.startswith("-") else token.lstrip(":=/") if token[:1] != "." else "." + token.lstrip(".")
 
 
 def _is_exact(token: str) -> bool:
-    if len(token) < 2 or fold(token) in _ABBREVIATIONS or not any(c.isalnum() for c in token):
+    if len(token) < _SHORT or fold(token) in _ABBREVIATIONS or not any(c.isalnum() for c in token):
         return False
     if token.startswith("-"):
-        return len(token) > 2 and token.lstrip("-")[:1].isalpha()
+        return len(token) > _SHORT and token.lstrip("-")[:1].isalpha()
     return any(c.isdigit() or c in "_./" for c in token) or "::" in token or _INNER_CAPITAL.search(token) is not None
 
 
@@ -239,3 +100,8 @@ def terms(text: str) -> Counter[str]:
         if "/" in token and (name := token.rsplit("/", 1)[1]):
             counts[EXACT + name] = 1
     return counts
+
+
+def word_count(counts: Counter[str]) -> int:
+    """Return the length of a document in words; exact tokens stand in its words already."""
+    return sum(count for term, count in counts.items() if not term.startswith(EXACT))

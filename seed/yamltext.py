@@ -27,7 +27,7 @@ _LOADER = getattr(yaml, "CLoader", yaml.Loader)
 
 
 @dataclass(frozen=True, slots=True)
-class YamlFault(Exception):
+class YamlFaultError(Exception):
     """Why a YAML text cannot be read: 1-based line, reason, and what to do."""
 
     line: int
@@ -54,9 +54,9 @@ class _Open:
 
 
 def decode(data: bytes) -> str:
-    """Return the text of a file's bytes; raises `YamlFault` for oversized files and for anything but UTF-8."""
+    """Return the text of a file's bytes; raises `YamlFaultError` for oversized files and for anything but UTF-8."""
     if len(data) > MAX_BYTES:
-        raise YamlFault(
+        raise YamlFaultError(
             1,
             f"file has {len(data)} bytes, over the limit of 1 MiB",
             "split the record or link to the long part",
@@ -65,24 +65,24 @@ def decode(data: bytes) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
         line = data.count(b"\n", 0, exc.start) + 1
-        raise YamlFault(line, f"byte {data[exc.start]:#04x} is not UTF-8", "save the file as UTF-8") from None
+        raise YamlFaultError(line, f"byte {data[exc.start]:#04x} is not UTF-8", "save the file as UTF-8") from None
     if found := _CONFLICT.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        raise YamlFault(
+        raise YamlFaultError(
             line, "a merge conflict marker is left in the file", "resolve the conflict and delete the markers"
         )
     return text
 
 
 def parse(data: bytes) -> Document:
-    """Parse one YAML mapping; every scalar is text. Raises `YamlFault` with the line of the first fault."""
+    """Parse one YAML mapping; every scalar is text. Raises `YamlFaultError` with the line of the first fault."""
     text = decode(data)
     try:
         return _Builder().build(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as exc:
         mark = exc.problem_mark or exc.context_mark
         line = mark.line + 1 if mark else 1
-        raise YamlFault(
+        raise YamlFaultError(
             line,
             f"not valid YAML: {exc.problem or exc.context}",
             "correct the syntax; quote text with ': ' or '#'",
@@ -90,7 +90,13 @@ def parse(data: bytes) -> Document:
     except yaml.YAMLError as exc:
         where = text.count("\n", 0, getattr(exc, "position", 0) or 0) + 1
         reason = str(getattr(exc, "reason", "") or exc).split("\n", 1)[0]
-        raise YamlFault(where, f"not valid YAML: {reason}", "remove control characters") from None
+        raise YamlFaultError(where, f"not valid YAML: {reason}", "remove control characters") from None
+
+
+def _line(event: object) -> int:
+    """Return the 1-based line an event starts at."""
+    mark = getattr(event, "start_mark", None)
+    return mark.line + 1 if mark is not None else 1
 
 
 class _Builder:
@@ -108,7 +114,9 @@ class _Builder:
         for event in events:  # type: ignore[attr-defined]
             self._event(event)
         if not isinstance(self.root, dict):
-            raise YamlFault(1, "the file is not a mapping of keys to values", "write one record as 'key: value' lines")
+            raise YamlFaultError(
+                1, "the file is not a mapping of keys to values", "write one record as 'key: value' lines"
+            )
         return Document(self.root, self.lines)
 
     def _event(self, event: object) -> None:
@@ -122,22 +130,20 @@ class _Builder:
             done = self.stack.pop()
             if done.anchor:
                 self.anchors[done.anchor] = (done.value, self.size - done.size_before)
-            self._place(done.value, event.start_mark.line + 1)
+            self._place(done.value, _line(event))
         elif isinstance(event, AliasEvent):
             self._alias(event)
         elif isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
-                raise YamlFault(event.start_mark.line + 1, "a second document starts here", "keep one record in a file")
+                raise YamlFaultError(_line(event), "a second document starts here", "keep one record in a file")
 
     def _tagged(self, event: ScalarEvent | MappingStartEvent | SequenceStartEvent) -> None:
         if event.tag is not None and event.tag != "!":
-            raise YamlFault(
-                event.start_mark.line + 1, f"YAML tag {event.tag!r} is not allowed", "write the plain value"
-            )
+            raise YamlFaultError(_line(event), f"YAML tag {event.tag!r} is not allowed", "write the plain value")
 
     def _scalar(self, event: ScalarEvent) -> None:
-        line = event.start_mark.line + 1
+        line = _line(event)
         top = self.stack[-1] if self.stack else None
         if top is not None and isinstance(top.value, dict) and top.key is None:
             self._key(top, event.value, line)
@@ -149,31 +155,31 @@ class _Builder:
 
     def _key(self, top: _Open, key: str, line: int) -> None:
         if key == "<<":
-            raise YamlFault(line, "the merge key '<<' is not allowed", "write the keys out")
+            raise YamlFaultError(line, "the merge key '<<' is not allowed", "write the keys out")
         if key in top.value:
-            raise YamlFault(line, f"key {key!r} stands twice", "keep one of the two")
+            raise YamlFaultError(line, f"key {key!r} stands twice", "keep one of the two")
         top.key = key
         if len(self.stack) == 1:
             self.lines[key] = line
 
     def _open(self, event: MappingStartEvent | SequenceStartEvent) -> None:
-        line = event.start_mark.line + 1
+        line = _line(event)
         if len(self.stack) >= MAX_DEPTH:
-            raise YamlFault(line, f"nested deeper than {MAX_DEPTH} levels", "flatten the structure")
+            raise YamlFaultError(line, f"nested deeper than {MAX_DEPTH} levels", "flatten the structure")
         top = self.stack[-1] if self.stack else None
         if top is not None and isinstance(top.value, dict) and top.key is None:
-            raise YamlFault(line, "a key is not plain text", "quote it, or write text before the colon")
+            raise YamlFaultError(line, "a key is not plain text", "quote it, or write text before the colon")
         self._count(line)
         value: dict[str, object] | list[object] = {} if isinstance(event, MappingStartEvent) else []
         self.stack.append(_Open(value, event.anchor, self.size - 1))
 
     def _alias(self, event: AliasEvent) -> None:
-        line = event.start_mark.line + 1
+        line = _line(event)
         if event.anchor not in self.anchors:
-            raise YamlFault(line, f"alias *{event.anchor} has no complete anchor", "write the value out")
+            raise YamlFaultError(line, f"alias *{event.anchor} has no complete anchor", "write the value out")
         top = self.stack[-1] if self.stack else None
         if top is not None and isinstance(top.value, dict) and top.key is None:
-            raise YamlFault(line, "an alias is used as a key", "write the key out")
+            raise YamlFaultError(line, "an alias is used as a key", "write the key out")
         value, size = self.anchors[event.anchor]
         self._count(line, size)
         self._place(value, line)
@@ -181,7 +187,9 @@ class _Builder:
     def _count(self, line: int, nodes: int = 1) -> None:
         self.size += nodes
         if self.size > MAX_NODES:
-            raise YamlFault(line, f"expands to more than {MAX_NODES} values", "remove the aliases or split the file")
+            raise YamlFaultError(
+                line, f"expands to more than {MAX_NODES} values", "remove the aliases or split the file"
+            )
 
     def _place(self, value: object, line: int) -> None:
         if not self.stack:
@@ -192,6 +200,6 @@ class _Builder:
             top.value.append(value)
             return
         if top.key is None:
-            raise YamlFault(line, "a key is not plain text", "write text before the colon")
+            raise YamlFaultError(line, "a key is not plain text", "write text before the colon")
         top.value[top.key] = value
         top.key = None

@@ -15,6 +15,10 @@ BRIEF_PASSAGE = 300
 SHORTEST_PASSAGE = 120
 _FULL_PASSAGE = 900
 MAX_TITLE = 300
+_FEW = 2
+_SHORT_PASSAGE = 180
+_LONG = ("blob", "path", "kind")
+_RECEIPT = len("sha256:") + 16
 _CLOSE = 0.35
 _FILTERED = "passes the filters"
 Answer = dict[str, Any]
@@ -71,20 +75,37 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     """Return the full form of one result. ``statuses``: id -> effective status today, for the lineage."""
     record = head.record
     found: dict[str, Any] = {
-        "id": record.id, "kind": record.kind, "title": one_line(record.title, MAX_TITLE), "status": hit.status,
-    }  # fmt: skip
+        "id": record.id,
+        "kind": record.kind,
+        "title": one_line(record.title, MAX_TITLE),
+        "status": hit.status,
+    }
     typed = record.status_text.strip().casefold()
     if typed != hit.status:
         found["status_in_file"] = one_line(record.status_text, 80)
     found |= {
-        "date": one_line(record.date), "trust": record.trust or "document_extracted", "score": round(hit.score, 4),
-        "relevance": round(hit.relevance, 4), "why": why(hit),
-        "evidence": {"cosine": hit.cosine, "lexical": hit.lexical, "matched_terms": list(hit.matched), "exact": list(hit.exact)},
-        "passage": dict(passage), "path": safe(head.path), "blob": head.blob, "source": [dict(s) for s in record.source[:3]],
-        "lineage": [{"relation": x.relation, "id": x.id, "status": statuses.get(x.id.casefold(), x.status)} for x in head.lineage],
+        "date": one_line(record.date),
+        "trust": record.trust or "document_extracted",
+        "score": round(hit.score, 4),
+        "relevance": round(hit.relevance, 4),
+        "why": why(hit),
+        "evidence": {
+            "cosine": hit.cosine,
+            "lexical": hit.lexical,
+            "matched_terms": list(hit.matched),
+            "exact": list(hit.exact),
+        },
+        "passage": dict(passage),
+        "path": safe(head.path),
+        "blob": head.blob,
+        "source": [dict(s) for s in record.source[:3]],
+        "lineage": [
+            {"relation": x.relation, "id": x.id, "status": statuses.get(x.id.casefold(), x.status)}
+            for x in head.lineage
+        ],
         "conflicts": [{"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts],
         "on_base": None,
-    }  # fmt: skip
+    }
     if record.tags:
         found["tags"] = [one_line(t) for t in record.tags]
     if record.workspace:
@@ -95,15 +116,22 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
 
 
 def unscored(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a result of a listing, which has no score and no passage, and a reason only where a path was asked about."""
+    """Return a result of a listing: without score and passage, and with a reason only where a path was asked about."""
     dropped = {"score", "relevance", "evidence", "passage"} | ({"why"} if result["why"] == _FILTERED else set())
     return {k: v for k, v in result.items() if k not in dropped}
 
 
 def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
     """Return the short form of a record in `decided_against`, `retired` or `open_items`."""
-    found = {"id": head.record.id, "kind": head.record.kind, "title": one_line(head.record.title, MAX_TITLE), "status": hit_status,
-             "date": one_line(head.record.date), "path": safe(head.path), "blob": head.blob}  # fmt: skip
+    found = {
+        "id": head.record.id,
+        "kind": head.record.kind,
+        "title": one_line(head.record.title, MAX_TITLE),
+        "status": hit_status,
+        "date": one_line(head.record.date),
+        "path": safe(head.path),
+        "blob": head.blob,
+    }
     successors = [x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by")]
     if successors:
         found["replaced_by"] = successors  # type: ignore[assignment]
@@ -144,46 +172,37 @@ def _cut(passage: Mapping[str, Any], longest: int) -> dict[str, Any]:
 
 def brief(answer: Answer) -> Answer:
     """Return the brief detail: what an agent needs to act, and nothing that is empty."""
-    results = []
-    for result in answer["results"]:
-        short = {
-            k: result[k]
-            for k in ("id", "kind", "title", "status", "date", "score", "why", "path")
-            if result.get(k) not in ("", None)
-        }
-        short["title"] = shorten(result["title"], 160)
-        if "score" in result:
-            short["score"] = round(result["score"], 2)
-        for key in ("conflicts", "on_base", "branch", "status_in_file"):
-            if result.get(key):
-                short[key] = result[key]
-        if text := result.get("passage", {}).get("text"):
-            short["passage"] = shorten(" ".join(text.split()), _passage_limit(len(answer["results"])))
-        results.append(short)
-    found = {k: answer[k] for k in ("format", "verdict", "retrieval")} | {"results": results}
+    longest = _passage_limit(len(answer["results"]))
+    found = {k: answer[k] for k in ("format", "verdict", "retrieval")}
+    found["results"] = [_brief_result(result, longest) for result in answer["results"]]
     for key in ("decided_against", "retired", "open_items"):
         if answer[key]:
-            found[key] = [
-                {k: v for k, v in entry.items() if k not in ("blob", "path", "kind")} for entry in answer[key]
-            ]
-    for key in ("degraded", "note"):
-        if answer.get(key):
-            found[key] = answer[key]
-    revision = answer["revision"]
+            found[key] = [{k: v for k, v in entry.items() if k not in _LONG} for entry in answer[key]]
+    found |= {key: answer[key] for key in ("degraded", "note") if answer.get(key)}
     found["withheld"] = {k: v for k, v in answer["withheld"].items() if v}
-    found["revision"] = {
-        "commit": revision["commit"][:12],
-        "stale": revision["stale"],
-        "repository": revision["repository"],
-    }
-    if revision["stale"]:
-        found["revision"]["head"] = revision["head"][:12]
+    revision = answer["revision"]
+    short = {"commit": revision["commit"][:12], "stale": revision["stale"], "repository": revision["repository"]}
+    found["revision"] = short | ({"head": revision["head"][:12]} if revision["stale"] else {})
+    if answer["has_more"] or answer["retrieval"] == "listing":
+        found["total"] = answer["total"]
     if answer["has_more"]:
-        found |= {"total": answer["total"], "has_more": True, "next_cursor": answer["next_cursor"]}
-    found["receipt"] = answer["receipt"]["id"][: len("sha256:") + 16] if answer["receipt"]["id"] else ""
+        found |= {"has_more": True, "next_cursor": answer["next_cursor"]}
+    receipt = answer["receipt"]
+    found["receipt"] = receipt["id"][:_RECEIPT] + ("" if receipt["stored"] else " (not stored)")
     return found
+
+
+def _brief_result(result: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    short = {k: result[k] for k in ("id", "kind", "title", "status", "date", "score", "why", "path") if result.get(k)}
+    short["title"] = shorten(result["title"], 160)
+    if "score" in result:
+        short["score"] = round(result["score"], 2)
+    short |= {k: result[k] for k in ("conflicts", "on_base", "branch", "status_in_file") if result.get(k)}
+    if text := result.get("passage", {}).get("text"):
+        short["passage"] = shorten(" ".join(text.split()), longest)
+    return short
 
 
 def _passage_limit(results: int) -> int:
     """Three results have to fit into 450 tokens, so a page of more than two gets shorter passages."""
-    return BRIEF_PASSAGE if results <= 2 else 180
+    return BRIEF_PASSAGE if results <= _FEW else _SHORT_PASSAGE

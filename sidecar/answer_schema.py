@@ -36,22 +36,43 @@ _REVISION = {"commit": _TEXT, "head": _TEXT, "stale": _FLAG, "repository": _TEXT
 _RESULT = _object(
     "id kind title status path",
     {
-        "id": _TEXT, "kind": {"enum": list(KINDS)}, "title": _TEXT, "status": _STATUS, "status_in_file": _TEXT,
-        "date": _TEXT, "trust": {"enum": list(TRUSTS)}, "score": _NUMBER, "relevance": _NUMBER, "why": _TEXT,
-        "evidence": _EVIDENCE, "passage": {"anyOf": [_TEXT, _PASSAGE]}, "path": _TEXT, "blob": _TEXT,
+        "id": _TEXT,
+        "kind": {"enum": list(KINDS)},
+        "title": _TEXT,
+        "status": _STATUS,
+        "status_in_file": _TEXT,
+        "date": _TEXT,
+        "trust": {"enum": list(TRUSTS)},
+        "score": _NUMBER,
+        "relevance": _NUMBER,
+        "why": _TEXT,
+        "evidence": _EVIDENCE,
+        "passage": {"anyOf": [_TEXT, _PASSAGE]},
+        "path": _TEXT,
+        "blob": _TEXT,
         "source": _SOURCES,
         "lineage": _list(_LINK),
-        "conflicts": _list(_CONFLICT), "on_base": {"type": ["object", "null"]}, "tags": _TEXTS,
-        "workspace": _TEXT, "branch": _TEXT,
+        "conflicts": _list(_CONFLICT),
+        "on_base": {"type": ["object", "null"]},
+        "tags": _TEXTS,
+        "workspace": _TEXT,
+        "branch": _TEXT,
     },
-)  # fmt: skip
+)
 _SIDE = _object(
     "id title status",
     {
-        "id": _TEXT, "kind": {"enum": list(KINDS)}, "title": _TEXT, "status": _STATUS, "date": _TEXT, "path": _TEXT,
-        "blob": _TEXT, "replaced_by": _TEXTS, "why": _TEXT,
+        "id": _TEXT,
+        "kind": {"enum": list(KINDS)},
+        "title": _TEXT,
+        "status": _STATUS,
+        "date": _TEXT,
+        "path": _TEXT,
+        "blob": _TEXT,
+        "replaced_by": _TEXTS,
+        "why": _TEXT,
     },
-)  # fmt: skip
+)
 
 
 def answer_schema() -> Schema:
@@ -60,16 +81,25 @@ def answer_schema() -> Schema:
     found = _object(
         "format verdict retrieval results withheld revision receipt",
         {
-            "format": {"const": 1}, "verdict": {"enum": ["match", "weak", "none"]},
-            "retrieval": {"enum": ["hybrid", "dense", "lexical", "exact", "listing"]}, "degraded": _TEXT, "note": _TEXT,
-            "results": _list(_RESULT), "decided_against": side, "retired": side, "open_items": side,
-            "nearest": _list(_object("id note", {"id": _TEXT, "note": _TEXT})), "withheld": _COUNTS,
+            "format": {"const": 1},
+            "verdict": {"enum": ["match", "weak", "none"]},
+            "retrieval": {"enum": ["hybrid", "dense", "lexical", "exact", "listing"]},
+            "degraded": _TEXT,
+            "note": _TEXT,
+            "results": _list(_RESULT),
+            "decided_against": side,
+            "retired": side,
+            "open_items": side,
+            "nearest": _list(_object("id note", {"id": _TEXT, "note": _TEXT})),
+            "withheld": _COUNTS,
             "coverage": _COUNTS,
             "revision": {"type": "object", "properties": _REVISION, "required": ["commit", "stale", "repository"]},
-            "total": _COUNT, "has_more": _FLAG, "next_cursor": _TEXT,
+            "total": _COUNT,
+            "has_more": _FLAG,
+            "next_cursor": _TEXT,
             "receipt": {"anyOf": [_TEXT, _object("id stored", {"id": _TEXT, "stored": _FLAG})]},
         },
-    )  # fmt: skip
+    )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Answer", **found}
 
 
@@ -80,12 +110,19 @@ def shown_schema() -> Schema:
     found = _object(
         "format record lineage section body chars next_cursor history history_complete twins revision",
         {
-            "format": {"const": 1}, "record": record, "lineage": _list(_LINK), "section": _TEXT, "body": _TEXT,
-            "chars": _COUNT, "sections": _list(_object("section chars", {"section": _TEXT, "chars": _COUNT})),
+            "format": {"const": 1},
+            "record": record,
+            "lineage": _list(_LINK),
+            "section": _TEXT,
+            "body": _TEXT,
+            "chars": _COUNT,
+            "sections": _list(_object("section chars", {"section": _TEXT, "chars": _COUNT})),
             "note": _TEXT,
-            "next_cursor": _TEXT, "history": _list(touch), "history_complete": _FLAG,
+            "next_cursor": _TEXT,
+            "history": _list(touch),
+            "history_complete": _FLAG,
             "twins": _list(_object("path status title", dict.fromkeys(("path", "status", "title"), _TEXT))),
             "revision": _object("commit head stale repository", _REVISION),
         },
-    )  # fmt: skip
+    )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Shown record", **found}

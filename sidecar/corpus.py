@@ -22,35 +22,61 @@ Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """Cosines of a question with each passage (n,) and with each record's mean vector (m,); -1 where missing."""
+
+    passages: NDArray[np.float64]
+    records: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
 class Plane:
-    """The vectors of one embedder over a snapshot: ``matrix`` (rows, d) and ``rows`` (n,), -1 where missing."""
+    """The vectors of one embedder over a snapshot.
+
+    ``matrix`` (rows, d), ``rows`` (n,) of the passages or -1 where missing, ``owners`` (n,), and ``norms`` (m,),
+    the length of the sum of each record's passage vectors.
+    """
 
     identity: str
-    matrix: Matrix | None
+    matrix: Matrix
     rows: NDArray[np.int32]
+    owners: NDArray[np.uint32]
+    norms: NDArray[np.float64]
 
-    def cosines(self, question: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the cosine of a unit question vector with each passage (n,), rounded to 4 decimals; -1 where missing."""
-        found = np.full(len(self.rows), -1.0)
-        if self.matrix is None:
-            return found
+    def meaning(self, question: NDArray[np.float32]) -> Meaning:
+        """Return the cosines of a unit question vector, rounded to 4 decimals."""
         have = self.rows >= 0
-        if have.all() and len(self.rows) == len(self.matrix) and np.array_equal(self.rows, np.arange(len(self.rows))):
-            return np.round(np.asarray(self.matrix @ question, dtype=np.float64), 4)
-        scores = np.asarray(self.matrix @ question, dtype=np.float64)
-        found[have] = scores[self.rows[have]]
-        return np.round(found, 4)
+        scores = np.asarray(self.matrix @ question, dtype=np.float64)[self.rows]
+        sums: NDArray[np.float64] = np.bincount(self.owners, np.where(have, scores, 0.0), minlength=len(self.norms))
+        records = np.where(self.norms > 0, sums / np.maximum(self.norms, 1e-9), -1.0)
+        passages: NDArray[np.float64] = np.round(np.where(have, scores, -1.0), 4)
+        return Meaning(passages, np.round(records, 4).astype(np.float64))
 
-    def embedded(self, owners: NDArray[np.uint32], records: int) -> NDArray[np.bool_]:
+    @property
+    def embedded(self) -> NDArray[np.bool_]:
         """Return which records (m,) have all their passages embedded."""
-        missing = np.bincount(owners, self.rows < 0, minlength=records)
-        return missing == 0
+        missing = np.bincount(self.owners, self.rows < 0, minlength=len(self.norms))
+        whole: NDArray[np.bool_] = missing == 0
+        return whole
+
+
+def plane(identity: str, matrix: Matrix, rows: NDArray[np.int32], owners: NDArray[np.uint32], records: int) -> Plane:
+    """Return a plane with the norms of its records worked out, which reads every vector once."""
+    norms = np.zeros(records)
+    have = np.flatnonzero(rows >= 0)
+    if len(have):
+        starts = np.flatnonzero(np.diff(owners[have], prepend=owners[have[0]] + 1))
+        sums = np.add.reduceat(np.asarray(matrix[rows[have]]), starts, axis=0)
+        norms[owners[have[starts]]] = np.linalg.norm(sums, axis=1)
+    return Plane(identity, matrix, rows, owners, norms)
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What the door lets through: ordinals that may be results, that may stand in decided_against, and the
-    effective status of those whose status alone held them back.
+    """What the door lets through, as ordinals.
+
+    ``results`` may be results, ``against`` may stand in decided_against, ``held_back`` maps those whose status
+    alone held them back to that status, ``passed`` are all of them.
     """
 
     results: NDArray[np.intp]

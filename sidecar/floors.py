@@ -77,8 +77,8 @@ def calibrate(
     """Return the floor that the probes set over a corpus: the highest evidence that any record has for any of them."""
     tops = []
     for at, probe in enumerate(probes):
-        cosines = plane.cosines(vectors[at]) if plane is not None and vectors else None
-        found = evidence(corpus, Phrase(probe, cosines, 0.0), fusion, {})
+        meaning = plane.meaning(vectors[at]) if plane is not None and vectors else None
+        found = evidence(corpus, Phrase(probe, meaning, 0.0), fusion, {})
         tops.append(float(found.fused.max(initial=0.0)))
     return max_probe(probes, tops)
 

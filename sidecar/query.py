@@ -71,8 +71,19 @@ def checked(query: Query) -> Query:
     for name, text in (("after", query.after), ("before", query.before)):
         if text.strip() and parse_day(text.strip()) is None:
             raise SidecarError(f"{name} {text!r} is not an ISO 8601 date", "write YYYY-MM-DD")
-    return replace(query, question=_plain(query.question), also=tuple(map(_plain, query.also)), kinds=kinds, statuses=statuses,
-                   trust=trust[0] if trust else "", path=_path(query.path), paths=paths, since=query.since.strip(), after=query.after.strip(), before=query.before.strip())  # fmt: skip
+    return replace(
+        query,
+        question=_plain(query.question),
+        also=tuple(map(_plain, query.also)),
+        kinds=kinds,
+        statuses=statuses,
+        trust=trust[0] if trust else "",
+        path=_path(query.path),
+        paths=paths,
+        since=query.since.strip(),
+        after=query.after.strip(),
+        before=query.before.strip(),
+    )
 
 
 def _words(values: tuple[str, ...]) -> tuple[str, ...]:

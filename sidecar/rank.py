@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed import text
-from sidecar.corpus import Corpus
+from sidecar.corpus import Corpus, Meaning
 from sidecar.lexical import Lexical, score
 
+WHOLE_WEIGHT = 0.25
 WORD_WEIGHT = 0.5
 WORD_HALF = 12.0
-"""fused = (cosine + w b / (b + c)) / (1 + w), with b the BM25 of the same passage: 0 to 1 like a cosine."""
+"""fused = (best passage's cosine + 0.25 cosine with the record's mean vector + 0.5 b / (b + 12)) / 1.75, with b the
+BM25 of the whole record: between 0 and 1 like a cosine. Constants: finding-0001."""
+_LONG = 200
 _RARE = 3
 """A bare number, or a word that is exact only by its capitals or a dot, counts where at most this many hold it."""
 
@@ -24,17 +27,19 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One phrasing of the question: its text, the passages' cosines (n,) or None without vectors, and the floor."""
+    """One phrasing of the question: its text, what the vectors say (None without them), and the floor."""
 
     text: str
-    cosines: Floats | None
+    meaning: Meaning | None
     floor: float
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for each record (m,): fused evidence 0 to 1, its margin over the floor (negative below it,
-    1 at the most), cosine, and best passage (position, -1 without one).
+    """What speaks for each record (m,).
+
+    Fused evidence 0 to 1, its margin over the floor (negative below it, 1 at the most), cosine, and the position
+    of the best passage (-1 without one).
     """
 
     fused: Floats
@@ -46,9 +51,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Exact tokens of the question: which records hold them, and which are named by their id."""
+    """Exact tokens of the question.
+
+    ``holders`` maps a record to the tokens it holds, ``numbers`` those that hold only a bare number, which never
+    lifts a record over the floor (decision-0014); ``named`` are the records named by their id.
+    """
 
     holders: dict[int, tuple[str, ...]]
+    numbers: frozenset[int]
     named: tuple[int, ...]
 
 
@@ -58,24 +68,34 @@ def term_groups(question: str, synonyms: dict[str, tuple[str, ...]]) -> list[tup
 
 
 def evidence(corpus: Corpus, phrase: Phrase, fusion: str, synonyms: dict[str, tuple[str, ...]]) -> Evidence:
-    """Return the evidence of one phrasing."""
+    """Return the evidence of one phrasing: fused per record, with the passage that speaks most for it."""
     lexical = score(corpus.documents, corpus.postings, term_groups(phrase.text, synonyms))
-    n, m = len(corpus.documents.pids), len(corpus.heads)
-    meaning = np.full(n, -1.0) if phrase.cosines is None else phrase.cosines
-    if fusion == "cosine":
-        combined = meaning
-    elif fusion == "lexical" or phrase.cosines is None:
-        combined = lexical.passages / (lexical.passages + WORD_HALF)
+    owners, m = corpus.documents.owners, len(corpus.heads)
+    meaning = phrase.meaning
+    by_words = lexical.passages / (lexical.passages + WORD_HALF)
+    passage = _best_passage(by_words if meaning is None else meaning.passages + 1e-3 * by_words, owners, m)
+    words = lexical.records / (lexical.records + WORD_HALF)
+    if fusion == "lexical" or meaning is None:
+        cosine, fused = -np.ones(m, dtype=np.float64), words
     else:
-        words = WORD_WEIGHT * lexical.passages / (lexical.passages + WORD_HALF)
-        combined = (np.maximum(meaning, 0) + words) / (1 + WORD_WEIGHT)
-    best = _best_passage(combined, corpus.documents.owners, m)
-    have = best >= 0
-    fused, cosine = np.zeros(m), np.zeros(m)
-    fused[have] = np.round(combined[best[have]], 6)
-    np.maximum.at(cosine, corpus.documents.owners, meaning)
+        cosine = _strongest(meaning.passages, owners, m)
+        fused = cosine if fusion == "cosine" else fuse(cosine, meaning.records, words)
+    fused = np.round(np.clip(fused, 0, 1), 6)
     margin = np.minimum((fused - phrase.floor) / max(1 - phrase.floor, 1e-9), 1.0)
-    return Evidence(fused, margin, cosine, best, lexical)
+    return Evidence(fused, margin, cosine, passage, lexical)
+
+
+def fuse(cosine: Floats, whole: Floats, words: Floats) -> Floats:
+    """Return the fused evidence (m,) of best passage, whole record and words, each (m,) and at most 1."""
+    parts = np.maximum(cosine, 0) + WHOLE_WEIGHT * np.maximum(whole, 0) + WORD_WEIGHT * words
+    fused: Floats = parts / (1 + WHOLE_WEIGHT + WORD_WEIGHT)
+    return fused
+
+
+def _strongest(scores: Floats, owners: NDArray[np.uint32], records: int) -> Floats:
+    found: Floats = np.full(records, -1.0)
+    np.maximum.at(found, owners, scores)
+    return found
 
 
 def _best_passage(scores: Floats, owners: NDArray[np.uint32], records: int) -> NDArray[np.intp]:
@@ -113,12 +133,14 @@ def exact(corpus: Corpus, question: str) -> Exact:
             continue
         for ordinal in held:
             holders.setdefault(int(ordinal), []).append(token)
-    return Exact({n: tuple(dict.fromkeys(tokens)) for n, tokens in holders.items()}, tuple(named))
+    found = {n: tuple(dict.fromkeys(tokens)) for n, tokens in holders.items()}
+    numbers = frozenset(n for n, tokens in found.items() if not any(c.isalpha() for t in tokens for c in t))
+    return Exact(found, numbers, tuple(named))
 
 
 def _plain_ids(corpus: Corpus, question: str) -> list[str]:
     """Return words of the question that are a record's id although they do not look like an exact token."""
-    if len(question) > 200:
+    if len(question) > _LONG:
         return []
     ids = {head.record.id.casefold() for head in corpus.heads}
     return [word for raw in question.split() if (word := raw.strip("?!.,;:()'\"").casefold()) in ids]

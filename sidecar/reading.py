@@ -80,7 +80,7 @@ def page(text: str, start: int, size: int = BODY_CHARS) -> tuple[str, int]:
     return text[start:stop], stop
 
 
-def show(  # noqa: PLR0913 - one argument for each option of the command
+def show(
     session: Session, name: str, now: datetime, *, at: str, section: str, start: str, budget: float
 ) -> dict[str, Any]:
     """Return one record; see `sidecar.provider.Provider.show`."""
@@ -123,16 +123,25 @@ def _facts(head: Head, status: str) -> dict[str, Any]:
     record = head.record
     typed = one_line(record.status_text, 80)
     facts: dict[str, Any] = {
-        "id": record.id, "kind": record.kind, "title": one_line(record.title, answers.MAX_TITLE), "status": status,
-        "status_in_file": typed if typed.casefold() != status else "", "date": one_line(record.date),
-        "trust": record.trust or "document_extracted", "tags": [one_line(t, 80) for t in record.tags[:MAX_LINEAGE]],
-        "paths": [safe(p) for p in record.paths[:MAX_LINEAGE]], "workspace": one_line(record.workspace),
-        "valid_until": record.valid_until, "source": [_plain(s) for s in record.source[:10]],
-        "proposed_by": _plain(record.proposed_by), "path": safe(head.path), "blob": head.blob,
+        "id": record.id,
+        "kind": record.kind,
+        "title": one_line(record.title, answers.MAX_TITLE),
+        "status": status,
+        "status_in_file": typed if typed.casefold() != status else "",
+        "date": one_line(record.date),
+        "trust": record.trust or "document_extracted",
+        "tags": [one_line(t, 80) for t in record.tags[:MAX_LINEAGE]],
+        "paths": [safe(p) for p in record.paths[:MAX_LINEAGE]],
+        "workspace": one_line(record.workspace),
+        "valid_until": record.valid_until,
+        "source": [_plain(s) for s in record.source[:10]],
+        "proposed_by": _plain(record.proposed_by),
+        "path": safe(head.path),
+        "blob": head.blob,
         "branch": safe(head.origin),
         "extra": _plain({k: str(v) for k, v in record.extra.items()}),
         "conflicts": [{"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts[:10]],
-    }  # fmt: skip
+    }
     return {k: v for k, v in facts.items() if v}
 
 

@@ -1,5 +1,6 @@
-"""Recall: from a question and a corpus to the ranked records, and what was held back. Pure: the clock, the policy
-and the question's vectors are arguments.
+"""Recall: from a question and a corpus to the ranked records, and what was held back.
+
+Pure: the clock, the policy and the question's vectors are arguments.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ class _Scored:
     scores: NDArray[np.float64]
     relevance: NDArray[np.float64]
     tiers: NDArray[np.intp]
-    told: NDArray[np.bool_]
+    told: Mentions
 
     @property
     def answers(self) -> NDArray[np.bool_]:
         """Return which records are above the floor, or brought in by an exact token or a path."""
-        found: NDArray[np.bool_] = (self.relevance > 0) | (self.tiers < _ORDINARY) | self.told
+        found: NDArray[np.bool_] = (self.relevance > 0) | (self.tiers < _ORDINARY)
+        found |= mask(self.told, len(found))
         return found
 
 
@@ -69,12 +71,12 @@ def recall(
         kept = _kept(query, parts, tokens, told, len(corpus.heads))
         return _listing(corpus, query, admitted, kept, told, start, today)
     found = combine(parts)
-    tokens.append(Exact(told.itself, ()))
+    tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
     successors = _successors(corpus, [n for n in named if n in admitted.held_back], set(admitted.results.tolist()))
     scored = _score(corpus, policy, found, tokens, named | successors, today, told)
     mode = _retrieval(policy.fusion, phrases)
-    return _page(corpus, query, admitted, found, tokens, scored, named, start, today, mode, told)
+    return _page(corpus, query, admitted, found, tokens, scored, named, start, today, mode)
 
 
 def _kept(
@@ -90,7 +92,7 @@ def _kept(
     return kept & mask(told, records) if query.paths else kept
 
 
-def _listing(  # noqa: PLR0913, PLR0917 - what the answer stands on, each once
+def _listing(
     corpus: Corpus, query: Query, admitted: Admitted, kept: NDArray[np.bool_], told: Mentions, start: int, today: date
 ) -> Ranked:
     heads = corpus.heads
@@ -125,14 +127,14 @@ def _score(
     heads = corpus.heads
     weights = np.array([policy.weight(h.record.kind, corpus.status(n, today)) for n, h in enumerate(heads)])
     tiers = np.full(len(heads), _ORDINARY, dtype=np.intp)
-    for n in {n for e in tokens for n in e.holders}:
+    for n in {n for e in tokens for n in e.holders if n not in e.numbers or found.margin[n] > 0}:
         tiers[n] = _HOLDER
     for n in named:
         tiers[n] = _NAMED
     relevance = np.clip(found.margin, 0, 1)
     # For holders of an exact token the floor does not count, so their ordinary score is the one over floor 0.
     relevance = np.where(tiers < _ORDINARY, np.clip(found.fused, 0, 1), relevance)
-    return _Scored(np.round(relevance * weights, 6), relevance, tiers, mask(told, len(heads)))
+    return _Scored(np.round(relevance * weights, 6), relevance, tiers, told)
 
 
 def _successors(corpus: Corpus, retired: Sequence[int], admitted: set[int]) -> set[int]:
@@ -165,9 +167,17 @@ def _ranked(corpus: Corpus, scored: _Scored, ordinals: Sequence[int]) -> list[in
 
 
 def _page(
-    corpus: Corpus, query: Query, admitted: Admitted, found: Evidence, tokens: Sequence[Exact], scored: _Scored,
-    named: set[int], start: int, today: date, mode: str, told: Mentions,
-) -> Ranked:  # fmt: skip
+    corpus: Corpus,
+    query: Query,
+    admitted: Admitted,
+    found: Evidence,
+    tokens: Sequence[Exact],
+    scored: _Scored,
+    named: set[int],
+    start: int,
+    today: date,
+    mode: str,
+) -> Ranked:
     answers = scored.answers
     results = _ranked(corpus, scored, [n for n in admitted.results.tolist() if answers[n]])
     against = _ranked(corpus, scored, [n for n in admitted.against.tolist() if answers[n]])[:MAX_AGAINST]
@@ -182,22 +192,42 @@ def _page(
     def hit(n: int) -> Hit:
         held_tokens = tuple(dict.fromkeys(t for e in tokens for t in e.holders.get(n, ())))
         words = tuple(t for t, has in zip(found.lexical.terms, found.lexical.held[:, n], strict=True) if has)
-        return Hit(n, corpus.status(n, today), float(scored.scores[n]), float(scored.relevance[n]), round(float(found.cosine[n]), 4),
-                   round(float(found.lexical.records[n]), 4), round(float(found.lexical.coverage[n]), 4), words, held_tokens,
-                   int(found.passage[n]), told.around.get(n, ()))  # fmt: skip
+        return Hit(
+            n,
+            corpus.status(n, today),
+            float(scored.scores[n]),
+            float(scored.relevance[n]),
+            round(float(found.cosine[n]), 4),
+            round(float(found.lexical.records[n]), 4),
+            round(float(found.lexical.coverage[n]), 4),
+            words,
+            held_tokens,
+            int(found.passage[n]),
+            scored.told.around.get(n, ()),
+        )
 
     hits, decided = tuple(map(hit, page)), tuple(map(hit, against))
     top = hits[0] if hits else (decided[0] if decided else None)
     retired = tuple(sorted(n for n in named if n in admitted.held_back))
     is_exact = top is not None and scored.tiers[top.ordinal] < _ORDINARY
     return Ranked(
-        hits, decided, retired, len(results), {**withheld, "below_floor": len(below)}, tuple(nearest),
-        verdict(found=top is not None, exact=is_exact, cosine=top.cosine if top else 0.0, coverage=top.coverage if top else 0.0),
+        hits,
+        decided,
+        retired,
+        len(results),
+        {**withheld, "below_floor": len(below)},
+        tuple(nearest),
+        verdict(
+            found=top is not None,
+            exact=is_exact,
+            cosine=top.cosine if top else 0.0,
+            coverage=top.coverage if top else 0.0,
+        ),
         "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
-    )  # fmt: skip
+    )
 
 
 def _retrieval(fusion: str, phrases: Sequence[Phrase]) -> str:
-    if fusion == "lexical" or all(phrase.cosines is None for phrase in phrases):
+    if fusion == "lexical" or all(phrase.meaning is None for phrase in phrases):
         return "lexical"
     return "dense" if fusion == "cosine" else "hybrid"

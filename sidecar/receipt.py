@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -40,7 +40,9 @@ def arguments(query: Query) -> dict[str, Any]:
 def query_of(receipt: Mapping[str, Any]) -> Query:
     """Return the query that a receipt recorded."""
     known = Query.__dataclass_fields__
-    values = {k: tuple(v) if isinstance(v, list) else v for k, v in receipt["arguments"].items() if k in known}
+    values: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in receipt["arguments"].items() if k in known
+    }
     return replace(Query(**values), question=receipt["question"], also=tuple(receipt["also"]))
 
 
@@ -96,14 +98,14 @@ def parse_receipt(text: str, where: str) -> Receipt:
     return data
 
 
-def first_difference(receipt: Mapping[str, Any], replay: Mapping[str, Any], same: Sequence[str]) -> str:
-    """Return which input explains that a replay differs; ``same`` are the keys known to be equal already."""
+def first_difference(receipt: Mapping[str, Any], replay: Mapping[str, Any]) -> str:
+    """Return which input explains that a replay differs: model, policy, candidates, provider or records."""
     for key, name in (
         ("embedder", "model"),
         ("policy", "policy"),
         ("candidates", "candidates"),
         ("provider", "provider"),
     ):
-        if key not in same and receipt.get(key) != replay.get(key):
+        if receipt.get(key) != replay.get(key):
             return name
     return "records"

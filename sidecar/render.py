@@ -7,8 +7,19 @@ from typing import Any
 
 from sidecar.quote import quoted
 
-_COLOURS = {"accepted": "32", "verified": "32", "unverified": "33", "candidate": "35", "proposed": "33", "rejected": "31",
-            "superseded": "31", "refuted": "31", "deprecated": "31", "historical": "90", "unknown": "90"}  # fmt: skip
+_COLOURS = {
+    "accepted": "32",
+    "verified": "32",
+    "unverified": "33",
+    "candidate": "35",
+    "proposed": "33",
+    "rejected": "31",
+    "superseded": "31",
+    "refuted": "31",
+    "deprecated": "31",
+    "historical": "90",
+    "unknown": "90",
+}
 _VERDICTS = {
     "match": "Match",
     "weak": "Weak match: confirm before you rely on it",
@@ -53,8 +64,8 @@ def _result(at: int, result: dict[str, Any], paint: Any) -> list[str]:  # noqa: 
     lines.append("   " + "; ".join([*why, *score, result["path"]]))
     if result.get("status_in_file"):
         lines.append(f"   its file says: {result['status_in_file']}")
-    for entry in result.get("conflicts") or []:
-        lines.append(f"   conflict ({entry['state']}): {entry['id']}: {entry['reason']}")
+    conflicts = result.get("conflicts") or []
+    lines += [f"   conflict ({entry['state']}): {entry['id']}: {entry['reason']}" for entry in conflicts]
     if result.get("on_base"):
         lines.append(f"   on the default branch: {result['on_base'].get('reason', 'changed')}")
     lines += [f"   {link['relation']} {link['id']} ({link['status']})" for link in result.get("lineage") or []]
@@ -68,7 +79,9 @@ def _result(at: int, result: dict[str, Any], paint: Any) -> list[str]:  # noqa: 
 def _side(entry: dict[str, Any], paint: Any) -> str:  # noqa: ANN401 - see _painter
     status = paint(entry["status"], _COLOURS.get(entry["status"], ""))
     after = f", replaced by {', '.join(entry['replaced_by'])}" if entry.get("replaced_by") else ""
-    return f"- {entry['id']} ({status}{after}) {entry['title']}"
+    date = f", {entry['date']}" if entry.get("date") else ""
+    why = f"; why: {entry['why']}" if entry.get("why") else ""
+    return f"- {entry['id']} ({status}{date}{after}) {entry['title']}{why}"
 
 
 def _footer(answer: dict[str, Any]) -> list[str]:
@@ -78,10 +91,14 @@ def _footer(answer: dict[str, Any]) -> list[str]:
         lines.append(f"Held back: {held}.")
     if answer.get("has_more"):
         lines.append(f"{answer['total']} in all; next page: cursor {answer['next_cursor']}")
+    elif answer["retrieval"] == "listing":
+        lines.append(f"{answer['total']} in all.")
     if answer.get("degraded"):
         lines.append(f"Degraded: {answer['degraded']}.")
-    receipt = answer["receipt"]["id"] if isinstance(answer["receipt"], dict) else answer["receipt"]
-    lines.append(f"{_where(answer['revision'])}; {answer['retrieval']}; receipt {receipt[:23]}")
+    receipt = answer["receipt"]
+    if isinstance(receipt, dict):
+        receipt = receipt["id"][:23] + ("" if receipt["stored"] else " (not stored)")
+    lines.append(f"{_where(answer['revision'])}; {answer['retrieval']}; receipt {receipt}")
     return lines
 
 
@@ -110,9 +127,20 @@ def render_record(found: dict[str, Any], *, colour: bool = False) -> str:
     return "\n".join([*lines, "", _where(found["revision"])])
 
 
-_FACTS = (("kind", "kind"), ("status", "status"), ("its file says", "status_in_file"), ("date", "date"), ("trust", "trust"),
-          ("tags", "tags"), ("paths", "paths"), ("workspace", "workspace"), ("valid until", "valid_until"),
-          ("proposed by", "proposed_by"), ("file", "path"), ("branch, not reviewed", "branch"))  # fmt: skip
+_FACTS = (
+    ("kind", "kind"),
+    ("status", "status"),
+    ("its file says", "status_in_file"),
+    ("date", "date"),
+    ("trust", "trust"),
+    ("tags", "tags"),
+    ("paths", "paths"),
+    ("workspace", "workspace"),
+    ("valid until", "valid_until"),
+    ("proposed by", "proposed_by"),
+    ("file", "path"),
+    ("branch, not reviewed", "branch"),
+)
 
 
 def _plain(value: Any) -> str:  # noqa: ANN401 - JSON data

@@ -19,6 +19,7 @@ from seed.git.repository import Repository, head_commit, open_repository, resolv
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
 from seed.store.store import Store
+from sidecar import corpus as core
 from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
@@ -194,7 +195,9 @@ class Session:
             if stored is None or matrix is None:
                 return None
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            self._planes[mark] = Plane(embedder.identity.digest, matrix, rows)
+            self._planes[mark] = core.plane(
+                embedder.identity.digest, matrix, rows, corpus.documents.owners, len(corpus.heads)
+            )
         return self._planes[mark]
 
 

@@ -18,15 +18,24 @@ def status(session: Session, budget: float = 2.0) -> dict[str, Any]:
     snapshot = view.corpus.snapshot
     bad = [{"path": safe(u.path), "line": u.problem.line, "reason": u.problem.reason} for u in snapshot.unreadable]
     return {
-        "format": 1, "repository": session.repo.name, "folder": str(session.folder.resolve()),
-        "bare": session.repo.bare, "commit": view.commit, "head": view.head, "stale": view.stale,
+        "format": 1,
+        "repository": session.repo.name,
+        "folder": str(session.folder.resolve()),
+        "bare": session.repo.bare,
+        "commit": view.commit,
+        "head": view.head,
+        "stale": view.stale,
         "degraded": view.degraded,
         "records": sum(1 for h in view.corpus.heads if not h.origin),
         "candidates": sum(1 for h in view.corpus.heads if h.origin),
-        "unreadable": bad[:MAX_UNREADABLE], "unreadable_total": len(bad),
-        "embedders": _embedders(session, view), "policy": snapshot.policy.digest, "policy_fault": snapshot.policy_fault,
-        "store": str(session.store.folder), "kept": str(session.kept),
-    }  # fmt: skip
+        "unreadable": bad[:MAX_UNREADABLE],
+        "unreadable_total": len(bad),
+        "embedders": _embedders(session, view),
+        "policy": snapshot.policy.digest,
+        "policy_fault": snapshot.policy_fault,
+        "store": str(session.store.folder),
+        "kept": str(session.kept),
+    }
 
 
 def _embedders(session: Session, view: View) -> list[dict[str, Any]]:
@@ -38,7 +47,6 @@ def _embedders(session: Session, view: View) -> list[dict[str, Any]]:
     states = []
     for embedder in found:
         plane = session.plane(view.corpus, embedder)
-        done = plane.embedded(view.corpus.documents.owners, len(view.corpus.heads)) if plane else None
-        embedded = int(done.sum()) if done is not None else 0
+        embedded = int(plane.embedded.sum()) if plane is not None else 0
         states.append({"identity": embedder.identity.digest, **asdict(embedder.identity), "embedded": embedded})
     return states

@@ -34,8 +34,18 @@ class ToyEmbedder:
     """Hashed bag of words, exact on every machine: equal words give cosine 1, disjoint ones about 0."""
 
     def __init__(self, dimension: int = 64, projection: str = "toy") -> None:
-        self.identity = Identity("toy", "none", "none", dimension, 10_000, "mean", normalized=True, question_instruction="",
-                                 passage_instruction="", projection=projection)  # fmt: skip
+        self.identity = Identity(
+            "toy",
+            "none",
+            "none",
+            dimension,
+            10_000,
+            "mean",
+            normalized=True,
+            question_instruction="",
+            passage_instruction="",
+            projection=projection,
+        )
 
     def passages(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
         """Yield the vector of each text."""

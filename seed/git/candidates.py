@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pygit2
@@ -41,13 +42,27 @@ def branches(repo: Repository) -> list[tuple[str, str]]:
 
 def candidates(repo: Repository, head: str) -> list[Candidate]:
     """Return the record files each candidate branch adds or changes against its merge base with ``head``."""
+    return candidates_at(repo, head, branches(repo))
+
+
+def candidates_at(repo: Repository, head: str, tips: Iterable[tuple[str, str]]) -> list[Candidate]:
+    """Return the candidates of given (ref, commit) pairs, as they stood then."""
     found = []
-    for ref, commit in branches(repo):
-        base = repo.git.merge_base(commit, head) if head else None
-        before = {e.path: e.blob for e in list_files(repo, subtree(repo, str(base)))} if base else {}
+    for ref, commit in tips:
+        base = _merge_base(repo, commit, head)
+        before = {e.path: e.blob for e in list_files(repo, subtree(repo, base))} if base else {}
         found += [
             Candidate(ref, commit, entry.path, entry.blob)
             for entry in list_files(repo, subtree(repo, commit))
             if is_record_path(entry.path) and before.get(entry.path) != entry.blob
         ]
     return found
+
+
+def _merge_base(repo: Repository, one: str, other: str) -> str:
+    """Return the merge base of two commits, or "" where there is none or this clone is too shallow to tell."""
+    try:
+        base = repo.git.merge_base(one, other) if one and other else None
+    except (KeyError, ValueError, pygit2.GitError):
+        return ""
+    return str(base) if base else ""

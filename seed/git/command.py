@@ -11,10 +11,22 @@ from seed.errors import SidecarError
 
 # What Git exports to hooks and what would lead a call to another repository (decision-0009).
 LEAKING = (
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH", "GIT_REFLOG_ACTION", "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES",
-)  # fmt: skip
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REFLOG_ACTION",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_CEILING_DIRECTORIES",
+)
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -30,8 +42,13 @@ def run_git(
     try:
         done = subprocess.run(  # noqa: S603 - arguments are a list, no shell
             ["git", *arguments],  # noqa: S607 - git is found on the path, as users have it
-            cwd=cwd, input=stdin, capture_output=True, env=clean_environment(), timeout=timeout, check=False,
-        )  # fmt: skip
+            cwd=cwd,
+            input=stdin,
+            capture_output=True,
+            env=clean_environment(),
+            timeout=timeout,
+            check=False,
+        )
     except FileNotFoundError:
         raise SidecarError("git is not installed or not on the PATH", "install git and try again") from None
     except subprocess.TimeoutExpired:

@@ -52,8 +52,9 @@ def _refused(folder: Path, reason: str) -> SidecarError:
     if "objectformat" in text or "sha256" in text:
         return SidecarError(f"{folder} uses the SHA-256 object format, which libgit2 cannot read", "use a SHA-1 clone")
     if "reftable" in text or "refstorage" in text:
-        return SidecarError(f"{folder} keeps its refs as reftable, which libgit2 cannot read",
-                            "git refs migrate --ref-format=files")  # fmt: skip
+        return SidecarError(
+            f"{folder} keeps its refs as reftable, which libgit2 cannot read", "git refs migrate --ref-format=files"
+        )
     return SidecarError(f"{folder} cannot be opened as a Git repository: {reason}", "run 'git status' there to see why")
 
 

@@ -109,3 +109,11 @@ def find(repo: Repository, commit: str, path: str) -> Entry | None:
             return None
         tree = child
     return next((Entry(path, o, m) for m, raw, o in read_tree(repo, tree) if _readable(raw) == name), None)
+
+
+def has_object(repo: Repository, oid: str) -> bool:
+    """Tell whether this clone holds an object; never fetches."""
+    try:
+        return repo.git.odb.exists(oid)
+    except (ValueError, pygit2.GitError):
+        return False

@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS blobs (
   oid TEXT NOT NULL, version TEXT NOT NULL, parsed TEXT NOT NULL, PRIMARY KEY (oid, version)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS passages (
-  pid INTEGER PRIMARY KEY, sha BLOB NOT NULL UNIQUE, length INTEGER NOT NULL, skip INTEGER NOT NULL, text TEXT NOT NULL);
+  pid INTEGER PRIMARY KEY, sha BLOB NOT NULL UNIQUE, length INTEGER NOT NULL, skip INTEGER NOT NULL,
+  text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS postings (
   term TEXT NOT NULL, segment INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (term, segment)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vectors (
@@ -65,7 +66,7 @@ def set_aside(path: Path) -> None:
     for suffix in ("-wal", "-shm", ""):
         piece = path.with_name(path.name + suffix)
         if piece.exists():
-            os.replace(piece, piece.with_name(f"{piece.name}.damaged-{stamp}"))
+            piece.replace(piece.with_name(f"{piece.name}.damaged-{stamp}"))
 
 
 def _connect(path: Path, schema: str, store_format: int) -> sqlite3.Connection:

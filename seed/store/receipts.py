@@ -11,7 +11,8 @@ from typing import Any
 from seed.store.database import open_database
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS receipts (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, made TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS receipts (
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, made TEXT NOT NULL, body TEXT NOT NULL);
 """
 _FORMAT = 1
 WAIT_SECONDS = 0.2

@@ -20,6 +20,7 @@ from seed.record import Problem, Record
 from seed.snapshot import Cut, Snapshot, Unreadable, head_from_list, head_to_list, record_from_json
 from seed.store import vectors, words
 from seed.store.database import open_disposable, writing
+from seed.text import word_count
 
 KEEP_SNAPSHOTS = 24
 """Older snapshots are dropped when a new one is published: Git can always give them back."""
@@ -91,7 +92,7 @@ class Store:
     def _add_one(self, item: Unseen, documents: dict[int, Counter[str]]) -> str:
         cuts = []
         for passage, terms in zip(item.passages, item.passage_terms, strict=True):
-            length = sum(terms.values())
+            length = word_count(terms)
             pid = self._document(passage.sha, passage.text, passage.skip, terms, documents)
             cuts.append([pid, passage.section, passage.start, passage.end, length])
         title = [0, 0]
@@ -99,7 +100,7 @@ class Store:
             sha = zlib.crc32(item.title.encode()).to_bytes(4, "big") + b"title" + item.title.encode()
             title = [
                 self._document(sha, item.title, len(item.title), item.title_terms, documents),
-                sum(item.title_terms.values()),
+                word_count(item.title_terms),
             ]
         record = {k: v for k, v in asdict(item.record).items() if v and k != "body"} if item.record else None
         problems = [asdict(p) for p in item.problems]
@@ -111,7 +112,7 @@ class Store:
         row = self.database.execute("SELECT pid FROM passages WHERE sha = ?", (sha,)).fetchone()
         if row:
             return int(row[0])
-        length = sum(terms.values())
+        length = word_count(terms)
         values = (sha, length, skip, text)
         pid = self.database.execute(
             "INSERT INTO passages (sha, length, skip, text) VALUES (?, ?, ?, ?)", values
@@ -145,20 +146,31 @@ class Store:
         """Make a snapshot readable, whole or not at all. ``lengths``: passages, then titles, (n + heads,)."""
         heads = json.dumps(
             {
-                "tree": snapshot.tree, "candidates": snapshot.candidates, "policy_fault": snapshot.policy_fault,
+                "tree": snapshot.tree,
+                "candidates": snapshot.candidates,
+                "policy_fault": snapshot.policy_fault,
                 "glossary": {k: list(v) for k, v in snapshot.glossary.items()},
                 "unreadable": [[u.path, asdict(u.problem)] for u in snapshot.unreadable],
                 "heads": [head_to_list(h) for h in snapshot.heads],
             },
-            ensure_ascii=False, separators=(",", ":"),
-        )  # fmt: skip
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
         owners = np.concatenate([snapshot.owners, snapshot.titles, lengths]).astype("<u4")
         with writing(self.database):
             self.database.execute(
-                "INSERT OR REPLACE INTO snapshots (key, commit_id, made, policy, heads, pids, owners) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (snapshot.key, snapshot.commit, time.time(), snapshot.policy.to_json(), zlib.compress(heads.encode(), 1),
-                 snapshot.pids.astype("<u4").tobytes(), owners.tobytes()),
-            )  # fmt: skip
+                "INSERT OR REPLACE INTO snapshots (key, commit_id, made, policy, heads, pids, owners)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    snapshot.key,
+                    snapshot.commit,
+                    time.time(),
+                    snapshot.policy.to_json(),
+                    zlib.compress(heads.encode(), 1),
+                    snapshot.pids.astype("<u4").tobytes(),
+                    owners.tobytes(),
+                ),
+            )
             old = "SELECT key FROM snapshots ORDER BY number DESC LIMIT -1 OFFSET ?"
             for (key,) in self.database.execute(old, (KEEP_SNAPSHOTS,)).fetchall():
                 self.database.execute("DELETE FROM snapshots WHERE key = ?", (key,))
@@ -182,11 +194,19 @@ class Store:
         arrays = np.frombuffer(owner_bytes, dtype="<u4")
         n, m = len(pids), len(heads)
         snapshot = Snapshot(
-            key=found, commit=commit, tree=data["tree"], candidates=data["candidates"], policy=from_json(policy), heads=heads,
+            key=found,
+            commit=commit,
+            tree=data["tree"],
+            candidates=data["candidates"],
+            policy=from_json(policy),
+            heads=heads,
             unreadable=tuple(Unreadable(path, Problem(**problem)) for path, problem in data["unreadable"]),
-            pids=pids, owners=arrays[:n], titles=arrays[n : n + m],
-            glossary={k: tuple(v) for k, v in data["glossary"].items()}, policy_fault=data["policy_fault"],
-        )  # fmt: skip
+            pids=pids,
+            owners=arrays[:n],
+            titles=arrays[n : n + m],
+            glossary={k: tuple(v) for k, v in data["glossary"].items()},
+            policy_fault=data["policy_fault"],
+        )
         return snapshot, arrays[n + m :]
 
     # --- vectors and floors ---------------------------------------------------------------------------------
@@ -216,7 +236,8 @@ class Store:
         """Publish which row holds each passage of a snapshot; -1 where the vector is still missing."""
         with writing(self.database):
             self.database.execute(
-                "INSERT INTO planes (key, identity, rows) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rows = excluded.rows, floors = '{}'",
+                "INSERT INTO planes (key, identity, rows) VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET rows = excluded.rows, floors = '{}'",
                 (key, identity.digest, rows.astype("<i4").tobytes()),
             )
 

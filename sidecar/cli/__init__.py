@@ -55,8 +55,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except (OSError, MemoryError, RecursionError) as exc:
         where = getattr(exc, "filename", None)
-        return _fail(f"{where}: {getattr(exc, 'strerror', exc)} - check that it exists, is readable, and that the disk has room"
-                     if where else f"{exc} - see 'sidecar doctor'", 2)  # fmt: skip
+        return _fail(
+            f"{where}: {getattr(exc, 'strerror', exc)} - check that it exists, is readable, and that the disk has room"
+            if where
+            else f"{exc} - see 'sidecar doctor'",
+            2,
+        )
 
 
 def _fail(text: str, code: int) -> int:
@@ -65,7 +69,7 @@ def _fail(text: str, code: int) -> int:
 
 
 def _plain_streams() -> None:
-    """A console that cannot show a character gets an escape for it, never a traceback."""
+    """Let a console that cannot show a character print an escape for it, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Any = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--cursor", default="", help="Continue a long body.")
 @json_option
 @repo_option
-def show(name: str, at: str, section: str, cursor: str, as_json: bool, repo: str) -> None:  # noqa: PLR0917 - click passes them by name
+def show(name: str, at: str, section: str, cursor: str, as_json: bool, repo: str) -> None:
     """Show one record by id, or by the path of its file: facts, body, lineage, and the commits that touched it."""
     from sidecar.render import render_record
 
@@ -41,10 +41,21 @@ def show(name: str, at: str, section: str, cursor: str, as_json: bool, repo: str
 @filters
 @json_option
 @repo_option
-def list_(  # noqa: PLR0917 - click passes them by name
-    limit: int, cursor: str, since: str, kinds: tuple[str, ...], statuses: tuple[str, ...], tags: tuple[str, ...],
-    path: str, workspace: str, trust: str, after: str, before: str, as_json: bool, repo: str,
-) -> None:  # fmt: skip
+def list_(
+    limit: int,
+    cursor: str,
+    since: str,
+    kinds: tuple[str, ...],
+    statuses: tuple[str, ...],
+    tags: tuple[str, ...],
+    path: str,
+    workspace: str,
+    trust: str,
+    after: str,
+    before: str,
+    as_json: bool,
+    repo: str,
+) -> None:
     """List every record that passes the filters, newest first; by default those in force."""
     from sidecar.query import Query
 

@@ -13,16 +13,18 @@ BUDGET_SECONDS = 30.0
 
 def filters(command: click.decorators.FC) -> click.decorators.FC:
     """Add the filters that every reading command takes."""
-    for option in reversed((
-        click.option("--kind", "kinds", multiple=True, help="Only this kind (may be repeated)."),
-        click.option("--status", "statuses", multiple=True, help="Only this status; 'all' takes every one."),
-        click.option("--tag", "tags", multiple=True, help="Only records with this tag (all must match)."),
-        click.option("--path", default="", help="Only records that speak of this file or folder."),
-        click.option("--workspace", default="", help="Only this workspace and what all share."),
-        click.option("--trust", default="", help="Only this trust."),
-        click.option("--after", default="", metavar="DATE", help="Only records of this day or later."),
-        click.option("--before", default="", metavar="DATE", help="Only records of this day or earlier."),
-    )):  # fmt: skip
+    for option in reversed(
+        (
+            click.option("--kind", "kinds", multiple=True, help="Only this kind (may be repeated)."),
+            click.option("--status", "statuses", multiple=True, help="Only this status; 'all' takes every one."),
+            click.option("--tag", "tags", multiple=True, help="Only records with this tag (all must match)."),
+            click.option("--path", default="", help="Only records that speak of this file or folder."),
+            click.option("--workspace", default="", help="Only this workspace and what all share."),
+            click.option("--trust", default="", help="Only this trust."),
+            click.option("--after", default="", metavar="DATE", help="Only records of this day or later."),
+            click.option("--before", default="", metavar="DATE", help="Only records of this day or earlier."),
+        )
+    ):
         command = option(command)
     return command
 
@@ -38,10 +40,23 @@ def filters(command: click.decorators.FC) -> click.decorators.FC:
 @json_option
 @repo_option
 def recall(
-    words: tuple[str, ...], also: tuple[str, ...], limit: int, cursor: str, detail: str | None, exit_code: bool,
-    kinds: tuple[str, ...], statuses: tuple[str, ...], tags: tuple[str, ...], path: str, workspace: str, trust: str,
-    after: str, before: str, as_json: bool, repo: str,
-) -> int:  # fmt: skip
+    words: tuple[str, ...],
+    also: tuple[str, ...],
+    limit: int,
+    cursor: str,
+    detail: str | None,
+    exit_code: bool,
+    kinds: tuple[str, ...],
+    statuses: tuple[str, ...],
+    tags: tuple[str, ...],
+    path: str,
+    workspace: str,
+    trust: str,
+    after: str,
+    before: str,
+    as_json: bool,
+    repo: str,
+) -> int:
     """Ask a question: the records that still apply, each with its evidence, or an honest no match."""
     from sidecar.query import Query
     from sidecar.render import render

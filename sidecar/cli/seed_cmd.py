@@ -31,7 +31,10 @@ def _line(done: dict[str, object]) -> str:
             "No commit yet: 0 records. Commit files under knowledge/ first ('sidecar new decision TITLE' starts one)."
         )
     if not done["records"] and not done["unreadable"]:
-        return f"No records: {str(done['commit'])[:12]} has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
+        commit = str(done["commit"])[:12]
+        return f"No records: {commit} has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
     bad = f", {done['unreadable']} unreadable ('sidecar check' says why)" if done["unreadable"] else ""
-    return (f"{done['records']} records of {str(done['commit'])[:12]} are seeded{bad}: {done['parsed']} read, "
-            f"{done['embedded']} passages embedded in {done['seconds']:.1f} s.")  # fmt: skip
+    return (
+        f"{done['records']} records of {str(done['commit'])[:12]} are seeded{bad}: {done['parsed']} read, "
+        f"{done['embedded']} passages embedded in {done['seconds']:.1f} s."
+    )

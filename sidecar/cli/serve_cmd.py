@@ -22,13 +22,26 @@ PROFILES = ("default", "history", "review")
     "--allow-host", "names", multiple=True, metavar="NAME", help="Another name callers may use for this host."
 )
 @click.option("--allow", "allowed", multiple=True, metavar="DIR", help="Repositories below DIR may be asked about too.")
-@click.option("--profile", "profiles", multiple=True, type=click.Choice(PROFILES), default=("default",),
-              show_default=True, help="Which tools to serve (may be repeated).")  # fmt: skip
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    type=click.Choice(PROFILES),
+    default=("default",),
+    show_default=True,
+    help="Which tools to serve (may be repeated).",
+)
 @repo_option
-def serve(  # noqa: PLR0917 - click passes them by name
-    over_http: bool, host: str, port: int, token: str, names: tuple[str, ...], allowed: tuple[str, ...],
-    profiles: tuple[str, ...], repo: str,
-) -> None:  # fmt: skip
+def serve(
+    over_http: bool,
+    host: str,
+    port: int,
+    token: str,
+    names: tuple[str, ...],
+    allowed: tuple[str, ...],
+    profiles: tuple[str, ...],
+    repo: str,
+) -> None:
     """Serve the records to agents through the Model Context Protocol."""
     parent = os.getppid()  # before the slow imports: a client that dies meanwhile must be noticed
     from sidecar.server.app import build
@@ -47,5 +60,12 @@ def serve(  # noqa: PLR0917 - click passes them by name
     if not token and not is_loopback(host):
         token = secrets.token_urlsafe(32)
         click.echo(f"token: {token}", err=True)
-    serve_http(server, desk, host, port, token=token, names=host_names(host, names),
-               announce=lambda url: click.echo(f"serving {url}", err=True))  # fmt: skip
+    serve_http(
+        server,
+        desk,
+        host,
+        port,
+        token=token,
+        names=host_names(host, names),
+        announce=lambda url: click.echo(f"serving {url}", err=True),
+    )

@@ -35,8 +35,14 @@ def build(desk: Desk, specs: Sequence[Spec]) -> Sidecar:
     """Return the server of these tools. Nothing is opened: neither store, nor repository, nor model."""
     from sidecar.server.resources import add_prompt, add_resources
 
-    server = Sidecar("sidecar", title="Knowledge sidecar", version=VERSION, instructions=INSTRUCTIONS,
-                     log_level="WARNING", tools=[published(spec, desk) for spec in specs])  # fmt: skip
+    server = Sidecar(
+        "sidecar",
+        title="Knowledge sidecar",
+        version=VERSION,
+        instructions=INSTRUCTIONS,
+        log_level="WARNING",
+        tools=[published(spec, desk) for spec in specs],
+    )
     add_resources(server, desk)
     add_prompt(server)
     return server
@@ -55,10 +61,12 @@ def published(spec: Spec, desk: Desk) -> Tool:
     repo = inspect.Parameter("repo", inspect.Parameter.KEYWORD_ONLY, default="", annotation=Repo)
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for name, p in own.parameters.items() if name != "provider"]
     vars(call)["__signature__"] = inspect.Signature([*parameters, repo], return_annotation=CallToolResult)
-    annotations = ToolAnnotations(read_only_hint=not spec.writes, destructive_hint=False, idempotent_hint=True,
-                                  open_world_hint=False)  # fmt: skip
-    tool = Tool.from_function(call, name=spec.name, title=spec.title, description=inspect.getdoc(spec.function),
-                              annotations=annotations)  # fmt: skip
+    annotations = ToolAnnotations(
+        read_only_hint=not spec.writes, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
+    tool = Tool.from_function(
+        call, name=spec.name, title=spec.title, description=inspect.getdoc(spec.function), annotations=annotations
+    )
     tool.fn_metadata.arg_model.model_config["extra"] = "forbid"  # the SDK would drop unknown arguments silently
     tool.fn_metadata.arg_model.model_rebuild(force=True)
     tool.fn_metadata.output_schema = spec.output

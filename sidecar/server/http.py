@@ -80,7 +80,7 @@ def application(server: Sidecar, names: Sequence[str], token: str = "") -> ASGIA
     return BearerToken(app, token) if token else app
 
 
-def serve_http(  # noqa: PLR0913 - one argument for each option of the command
+def serve_http(
     server: Sidecar,
     desk: Desk,
     host: str,

@@ -75,8 +75,20 @@ def recall(  # noqa: PLR0913, PLR0917 - a tool has as many parameters as it has 
     """Ask what this project has decided or found: the records that still apply, or verdict "none"."""
     if not question.strip():
         raise SidecarError("question is empty", "ask in one sentence, or list records with query_decisions")
-    query = Query(question, tuple(also), limit, cursor, tuple(kinds), tuple(statuses), tuple(tags), path, workspace,
-                  trust, after, before)  # fmt: skip
+    query = Query(
+        question,
+        tuple(also),
+        limit,
+        cursor,
+        tuple(kinds),
+        tuple(statuses),
+        tuple(tags),
+        path,
+        workspace,
+        trust,
+        after,
+        before,
+    )
     return _answer(provider, query, detail)
 
 
@@ -107,8 +119,21 @@ def query_decisions(  # noqa: PLR0913, PLR0917 - as above
     cursor: Cursor = "",
 ) -> Reply:
     """List every record that passes the filters, newest first, with the exact total."""
-    query = Query(text, (), limit, cursor, tuple(kinds), tuple(statuses), tuple(tags), path, workspace, trust, after,
-                  before, listing=True)  # fmt: skip
+    query = Query(
+        text,
+        (),
+        limit,
+        cursor,
+        tuple(kinds),
+        tuple(statuses),
+        tuple(tags),
+        path,
+        workspace,
+        trust,
+        after,
+        before,
+        listing=True,
+    )
     return _answer(provider, query, "brief")
 
 
