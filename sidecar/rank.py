@@ -123,13 +123,12 @@ def combine(parts: Sequence[Evidence]) -> Evidence:
 
 def exact(corpus: Corpus, question: str) -> Exact:
     """Return which records hold the question's exact tokens. A record's own id counts before every other holder."""
-    m = len(corpus.heads)
     holders: dict[int, list[str]] = {}
     named: dict[int, None] = {}
     for token in (*text.exact_tokens(question), *_plain_ids(corpus, question)):
         for ordinal in corpus.ordinals(token):
             named[ordinal] = None
-        held = _holding(corpus, token, m)
+        held = corpus.holding(text.EXACT + token)
         if not len(held) or (not is_strict(token) and len(held) > _RARE):
             continue
         for ordinal in held:
@@ -145,18 +144,6 @@ def _plain_ids(corpus: Corpus, question: str) -> list[str]:
         return []
     ids = {head.record.id.casefold() for head in corpus.heads}
     return [word for raw in question.split() if (word := raw.strip("?!.,;:()'\"").casefold()) in ids]
-
-
-def _holding(corpus: Corpus, token: str, records: int) -> NDArray[np.intp]:
-    numbers, _ = corpus.postings(text.EXACT + token)
-    if not len(numbers):
-        return np.empty(0, np.intp)
-    documents = corpus.documents
-    mark = np.zeros(max(documents.top, int(numbers.max()) + 1), dtype=bool)
-    mark[numbers] = True
-    found = mark[documents.titles].copy()
-    found |= np.bincount(documents.owners, mark[documents.pids], minlength=records) > 0
-    return np.flatnonzero(found)
 
 
 def is_strict(token: str) -> bool:
