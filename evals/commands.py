@@ -31,8 +31,14 @@ def register() -> dict[str, click.Command]:
 @json_option
 @repo_option
 def evaluate(
-    questions: Path, statuses: tuple[str, ...], without: tuple[str, ...], store: bool, cache: str, as_json: bool, repo: str,
-) -> int:  # fmt: skip
+    questions: Path,
+    statuses: tuple[str, ...],
+    without: tuple[str, ...],
+    store: bool,
+    cache: str,
+    as_json: bool,
+    repo: str,
+) -> int:
     """Ask every question of a set, and measure what comes back."""
     from evals.controls import Setup
     from evals.controls import without as leave_out

@@ -198,8 +198,11 @@ def _coverage(outcomes: Sequence[Outcome], share: float) -> Figure:
     if not len(good) or not len(bad):
         return Figure(None, None, None, 0)
     draw = np.random.default_rng(SEED)
-    many = coverage_at(good[draw.integers(0, len(good), (RESAMPLES, len(good)))],
-                       bad[draw.integers(0, len(bad), (RESAMPLES, len(bad)))], share)  # fmt: skip
+    many = coverage_at(
+        good[draw.integers(0, len(good), (RESAMPLES, len(good)))],
+        bad[draw.integers(0, len(bad), (RESAMPLES, len(bad)))],
+        share,
+    )
     low, high = np.percentile(many, [2.5, 97.5])
     return Figure(float(coverage_at(good, bad, share)), float(low), float(high), len(good))
 

@@ -162,10 +162,19 @@ def _to_core(model: QuestionModel, line: int) -> Question:
     if model.question_zh.strip():
         texts.setdefault("zh", model.question_zh)
     return Question(
-        id=model.id, texts=texts, expected=tuple(model.expected), kind=model.kind, unanswerable=model.unanswerable,
-        forbid=tuple(model.forbid), above=tuple(model.above), statuses=tuple(model.statuses), corpus=model.corpus,
-        by_construction=model.by_construction, line=line, extra=dict(model.model_extra or {}),
-    )  # fmt: skip
+        id=model.id,
+        texts=texts,
+        expected=tuple(model.expected),
+        kind=model.kind,
+        unanswerable=model.unanswerable,
+        forbid=tuple(model.forbid),
+        above=tuple(model.above),
+        statuses=tuple(model.statuses),
+        corpus=model.corpus,
+        by_construction=model.by_construction,
+        line=line,
+        extra=dict(model.model_extra or {}),
+    )
 
 
 def questions_schema() -> dict[str, Any]:

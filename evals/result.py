@@ -18,8 +18,15 @@ _PREFIX = re.compile(r"^(.+?)[-_.]?\d[^/]*$")
 
 def outcome(question: Question, reply: Reply) -> Outcome:
     """Return the outcome that the metrics measure."""
-    return Outcome(question.expected, reply.results, reply.against, reply.verdict, reply.confidence, question.forbid,
-                   question.above)  # fmt: skip
+    return Outcome(
+        question.expected,
+        reply.results,
+        reply.against,
+        reply.verdict,
+        reply.confidence,
+        question.forbid,
+        question.above,
+    )
 
 
 def result(run: Run, digest: str, *, without: Sequence[str] = (), statuses: Sequence[str] = ()) -> Result:
@@ -97,9 +104,17 @@ def _classes(outcomes: Sequence[tuple[Question, Outcome]]) -> dict[str, int]:
 
 def _question(question: Question, replies: Mapping[str, Reply]) -> dict[str, Any]:
     head, *others = question.texts
-    found = {"id": question.id, "kind": question.kind, "class": question.classes[0], "line": question.line,
-             "unanswerable": question.unanswerable, "expected": list(question.expected), "language": head,
-             "question": question.texts[head], **_reply(question, replies[head])}  # fmt: skip
+    found = {
+        "id": question.id,
+        "kind": question.kind,
+        "class": question.classes[0],
+        "line": question.line,
+        "unanswerable": question.unanswerable,
+        "expected": list(question.expected),
+        "language": head,
+        "question": question.texts[head],
+        **_reply(question, replies[head]),
+    }
     if others:
         found["variants"] = {
             language: {"question": question.texts[language], **_reply(question, replies[language])}
@@ -111,10 +126,17 @@ def _question(question: Question, replies: Mapping[str, Reply]) -> dict[str, Any
 def _reply(question: Question, reply: Reply) -> dict[str, Any]:
     found = outcome(question, reply)
     return {
-        "verdict": reply.verdict, "correct": correct(found), "rank": rank(found), "returned": list(reply.results),
-        "decided_against": list(reply.against), "scores": list(reply.scores), "confidence": reply.confidence,
-        "cosine": reply.cosine, "floor": reply.floor, "forbidden": forbidden(found),
-    }  # fmt: skip
+        "verdict": reply.verdict,
+        "correct": correct(found),
+        "rank": rank(found),
+        "returned": list(reply.results),
+        "decided_against": list(reply.against),
+        "scores": list(reply.scores),
+        "confidence": reply.confidence,
+        "cosine": reply.cosine,
+        "floor": reply.floor,
+        "forbidden": forbidden(found),
+    }
 
 
 def _json(found: Mapping[str, Figure]) -> dict[str, Any]:

@@ -70,9 +70,14 @@ def isolated(*, reuse: bool = False) -> Iterator[None]:
 
 
 def run(
-    folder: Path, questions: Sequence[Question], setup: Setup, *, statuses: tuple[str, ...] = (), cache: str = "",
+    folder: Path,
+    questions: Sequence[Question],
+    setup: Setup,
+    *,
+    statuses: tuple[str, ...] = (),
+    cache: str = "",
     progress: Progress | None = None,
-) -> Run:  # fmt: skip
+) -> Run:
     """Ask every wording of every question. ``statuses`` is the default for questions that name none.
 
     ``cache`` is a folder of portable vectors. All questions are asked at one moment, so that a run over midnight is
@@ -112,9 +117,15 @@ def _reply(provider: Provider, open_door: Provider, question: Question, language
     spent = (time.perf_counter() - start) * 1000
     confidence, cosine = _evidence(_complete(open_door, query))
     return Reply(
-        answer["verdict"], tuple(r["id"] for r in answer["results"]), tuple(r["id"] for r in answer["decided_against"]),
-        tuple(r["score"] for r in answer["results"]), answer["revision"]["floor"], spent, confidence, cosine,
-    )  # fmt: skip
+        answer["verdict"],
+        tuple(r["id"] for r in answer["results"]),
+        tuple(r["id"] for r in answer["decided_against"]),
+        tuple(r["score"] for r in answer["results"]),
+        answer["revision"]["floor"],
+        spent,
+        confidence,
+        cosine,
+    )
 
 
 def _complete(provider: Provider, query: Query) -> dict[str, Any]:
@@ -141,7 +152,11 @@ def _stamp(provider: Provider, setup: Setup) -> dict[str, Any]:
     policy = view.corpus.snapshot.policy
     identities = [embedder.identity.digest for embedder in setup.embedders(policy)]
     return {
-        "version": VERSION, "commit": view.commit, "knowledge_tree": view.corpus.snapshot.tree,
-        "candidates": view.corpus.snapshot.candidates, "policy": policy.digest,
-        "embedder": identities[0], "embedders": identities,
-    }  # fmt: skip
+        "version": VERSION,
+        "commit": view.commit,
+        "knowledge_tree": view.corpus.snapshot.tree,
+        "candidates": view.corpus.snapshot.candidates,
+        "policy": policy.digest,
+        "embedder": identities[0],
+        "embedders": identities,
+    }

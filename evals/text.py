@@ -35,8 +35,10 @@ def figure_line(name: str, figure: Mapping[str, Any]) -> str:
         return f"{name:<22} -      nothing to measure"
     if name in _COUNTS:
         return f"{name:<22} {figure['value']:<6g} of {figure['n']}"
-    return (f"{name:<22} {figure['value']:<6.3f} 95 % {figure['low']:.3f} to {figure['high']:.3f}, "
-            f"n = {figure['n']}, resolution {figure['resolution']:.3f}")  # fmt: skip
+    return (
+        f"{name:<22} {figure['value']:<6.3f} 95 % {figure['low']:.3f} to {figure['high']:.3f}, "
+        f"n = {figure['n']}, resolution {figure['resolution']:.3f}"
+    )
 
 
 def _group_line(title: str, name: str, group: Mapping[str, Any]) -> str:

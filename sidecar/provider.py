@@ -11,7 +11,7 @@ from typing import Any
 from seed import seeder
 from seed.embed.choose import choose
 from seed.git.repository import head_commit, resolve
-from seed.git.worktree import uncommitted
+from seed.git.worktree import WorkingTree
 from seed.store import portable
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
@@ -37,12 +37,17 @@ class Provider:
     """Answers questions on one repository. Every surface (command line, MCP, pages) is an adapter of it."""
 
     def __init__(
-        self, folder: Path | str = ".", *, embedders: seeder.Choose = choose, clock: Clock = _now,
+        self,
+        folder: Path | str = ".",
+        *,
+        embedders: seeder.Choose = choose,
+        clock: Clock = _now,
         adjust: Adjust = as_committed,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
         self._receipts: Receipts | None = None
+        self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
 
     def close(self) -> None:
@@ -170,7 +175,7 @@ class Provider:
                 "candidate": 0,
                 "below_floor": 0,
                 **ranked.withheld,
-                "uncommitted": uncommitted(self.session.repo),
+                "uncommitted": self._working_tree.uncommitted(),
             },
             "coverage": {
                 "records": records,

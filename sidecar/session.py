@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from seed import seeder
+from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
 from seed.errors import EmbedderError, SidecarError, StoreError
@@ -40,7 +41,7 @@ class View:
     head: str
     stale: bool
     degraded: str
-    wanted: seeder.Wanted
+    wanted: Wanted
 
 
 class Session:
@@ -69,12 +70,12 @@ class Session:
         """Close the store."""
         self.store.close()
 
-    def wanted(self, commit: str = "") -> seeder.Wanted:
+    def wanted(self, commit: str = "") -> Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
         at = commit or head_commit(self.repo)
         return seeder.wanted(self.repo, at, candidates(self.repo, at))
 
-    def policy(self, want: seeder.Wanted) -> Policy:
+    def policy(self, want: Wanted) -> Policy:
         """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
         return self.adjust(seeder.read_policy(self.repo, list_files(self.repo, want.tree))[0])
 
@@ -87,7 +88,7 @@ class Session:
 
     def view(
         self,
-        want: seeder.Wanted | None = None,
+        want: Wanted | None = None,
         *,
         second: bool = False,
         budget: float = 2.0,
@@ -144,7 +145,7 @@ class Session:
         found = self.embedders(policy)
         return found if second else found[:1]
 
-    def _seed(self, want: seeder.Wanted, second: bool, budget: float, progress: Progress | None) -> str:
+    def _seed(self, want: Wanted, second: bool, budget: float, progress: Progress | None) -> str:
         start = time.monotonic()
         try:
             done = seeder.seed(
