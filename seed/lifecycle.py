@@ -93,17 +93,19 @@ def _retired(
     for edge in all_edges:
         if own[edge.told_by] == "candidate" or own[edge.actor] == "candidate":
             continue
-        actor = own[edge.actor]
-        if edge.relation == "supersedes":
-            if actor in ONCE_IN_FORCE or (actor == "unverified" == own[edge.target]):
-                superseded.add(edge.target)
-        elif edge.relation == "refutes":
-            if actor in ONCE_IN_FORCE:
-                refuted.add(edge.target)
-            elif actor == "unverified":
-                conflicts[edge.target].append((records[edge.actor].id, "refuted by an unverified record"))
-                conflicts[edge.actor].append((records[edge.target].id, "refutes it without being verified"))
+        if overturns(edge.relation, own[edge.actor], own[edge.target]):
+            (superseded if edge.relation == "supersedes" else refuted).add(edge.target)
+        elif edge.relation == "refutes" and own[edge.actor] == "unverified":
+            conflicts[edge.target].append((records[edge.actor].id, "refuted by an unverified record"))
+            conflicts[edge.actor].append((records[edge.target].id, "refutes it without being verified"))
     return refuted, superseded, conflicts
+
+
+def overturns(relation: str, actor: str, target: str) -> bool:
+    """Tell whether a record whose own status is ``actor`` retires by this relation one whose own is ``target``."""
+    if relation == "supersedes":
+        return actor in ONCE_IN_FORCE or actor == "unverified" == target
+    return relation == "refutes" and actor in ONCE_IN_FORCE
 
 
 def _dead_successor(record: Record, index: Mapping[str, list[int]]) -> bool:

@@ -14,6 +14,8 @@ FULL_BYTES = 8000
 BRIEF_PASSAGE = 300
 SHORTEST_PASSAGE = 120
 _FULL_PASSAGE = 900
+_SHORT_PASSAGE = 180
+_FEW = 2
 _CLOSE = 0.35
 Answer = dict[str, Any]
 PassageOf = Callable[["Hit"], dict[str, Any]]
@@ -154,47 +156,36 @@ def _cut(passage: Mapping[str, Any], longest: int) -> dict[str, Any]:
 
 def brief(answer: Answer) -> Answer:
     """Return the brief detail: what an agent needs to act, and nothing that is empty."""
-    results = []
-    for result in answer["results"]:
-        short = {
-            k: result[k]
-            for k in ("id", "kind", "title", "status", "date", "score", "why", "path")
-            if result.get(k) not in ("", None)
-        }
-        short["title"] = shorten(result["title"], 160)
-        short["score"] = round(result["score"], 2)
-        for key in ("conflicts", "on_base", "branch", "status_in_file"):
-            if result.get(key):
-                short[key] = result[key]
-        if result["passage"].get("text"):
-            short["passage"] = shorten(
-                " ".join(result["passage"]["text"].split()), _passage_limit(len(answer["results"]))
-            )
-        results.append(short)
-    found = {k: answer[k] for k in ("format", "verdict", "retrieval")} | {"results": results}
+    longest = _passage_limit(len(answer["results"]))
+    found: Answer = {k: answer[k] for k in ("format", "verdict", "retrieval")}
+    found["results"] = [_brief_result(result, longest) for result in answer["results"]]
     for key in ("decided_against", "retired", "open_items"):
         if answer[key]:
             found[key] = [
                 {k: v for k, v in entry.items() if k not in ("blob", "path", "kind")} for entry in answer[key]
             ]
-    for key in ("degraded", "note"):
-        if answer.get(key):
-            found[key] = answer[key]
+    found |= {key: answer[key] for key in ("degraded", "note") if answer.get(key)}
     revision = answer["revision"]
     found["withheld"] = {k: v for k, v in answer["withheld"].items() if v}
-    found["revision"] = {
-        "commit": revision["commit"][:12],
-        "stale": revision["stale"],
-        "repository": revision["repository"],
-    }
+    found["revision"] = {k: revision[k] for k in ("stale", "repository")} | {"commit": revision["commit"][:12]}
     if revision["stale"]:
         found["revision"]["head"] = revision["head"][:12]
     if answer["has_more"]:
         found |= {"total": answer["total"], "has_more": True, "next_cursor": answer["next_cursor"]}
-    found["receipt"] = answer["receipt"]["id"][: len("sha256:") + 16] if answer["receipt"]["id"] else ""
+    found["receipt"] = answer["receipt"]["id"][: len("sha256:") + 16]
     return found
 
 
+def _brief_result(result: dict[str, Any], longest: int) -> dict[str, Any]:
+    kept = ("id", "kind", "title", "status", "date", "score", "why", "path")
+    short = {k: result[k] for k in kept if result.get(k) not in ("", None)}
+    short |= {"title": shorten(result["title"], 160), "score": round(result["score"], 2)}
+    short |= {key: result[key] for key in ("conflicts", "on_base", "branch", "status_in_file") if result.get(key)}
+    if text := result["passage"].get("text"):
+        short["passage"] = shorten(" ".join(text.split()), longest)
+    return short
+
+
 def _passage_limit(results: int) -> int:
-    """Three results have to fit into 450 tokens, so a page of more than two gets shorter passages."""
-    return BRIEF_PASSAGE if results <= 2 else 180
+    """Return the longest passage of a page: three results have to fit into 450 tokens."""
+    return BRIEF_PASSAGE if results <= _FEW else _SHORT_PASSAGE

@@ -80,7 +80,7 @@ def evidence(corpus: Corpus, phrase: Phrase, fusion: str, synonyms: dict[str, tu
     else:
         cosine = _strongest(meaning.passages, owners, m)
         fused = cosine if fusion == "cosine" else fuse(cosine, meaning.records, words)
-    fused = np.round(np.clip(fused, 0, 1), 6)
+    fused = np.round(np.clip(fused, 0, 1), 6).astype(np.float64)
     margin = np.minimum((fused - phrase.floor) / max(1 - phrase.floor, 1e-9), 1.0)
     return Evidence(fused, margin, cosine, passage, lexical)
 

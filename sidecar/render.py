@@ -92,7 +92,6 @@ def _footer(answer: dict[str, Any]) -> list[str]:
     revision = answer["revision"]
     stale = f" (stale: HEAD is {revision['head'][:12]})" if revision["stale"] else ""
     receipt = answer["receipt"]["id"] if isinstance(answer["receipt"], dict) else answer["receipt"]
-    lines.append(
-        f"{revision['repository']} at {revision['commit'][:12] or 'no commit'}{stale}; {answer['retrieval']}; receipt {receipt[:23]}"
-    )
+    commit = revision["commit"][:12] or "no commit"
+    lines.append(f"{revision['repository']} at {commit}{stale}; {answer['retrieval']}; receipt {receipt[:23]}")
     return lines

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from seed import seeder
+from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
 from seed.errors import EmbedderError, SidecarError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository
+from seed.git.tree import list_files
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
 from seed.store.store import Store
@@ -22,6 +24,12 @@ from sidecar import corpus as core
 from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
+Adjust = Callable[[Policy], Policy]
+
+
+def as_committed(policy: Policy) -> Policy:
+    """Return the policy of the commit unchanged: what every session but an evaluation answers with."""
+    return policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +41,18 @@ class View:
     head: str
     stale: bool
     degraded: str
-    wanted: seeder.Wanted
+    wanted: Wanted
 
 
 class Session:
-    """Keeps the store open and the loaded snapshot in memory between questions. Not safe for several threads."""
+    """Keeps the store open and the loaded snapshot in memory between questions. Not safe for several threads.
 
-    def __init__(self, folder: Path, *, embedders: seeder.Choose = choose) -> None:
+    ``adjust`` changes the commit's policy before it counts: an evaluation removes one rule, or takes a base's policy.
+    """
+
+    def __init__(self, folder: Path, *, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> None:
         self.folder = folder
+        self.adjust = adjust
         self.repo: Repository = open_repository(folder)
         self.choose = embedders
         self.store = Store(store_folder(self.repo.name, self.repo.common))
@@ -58,10 +70,14 @@ class Session:
         """Close the store."""
         self.store.close()
 
-    def wanted(self, commit: str = "") -> seeder.Wanted:
+    def wanted(self, commit: str = "") -> Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
         at = commit or head_commit(self.repo)
         return seeder.wanted(self.repo, at, candidates(self.repo, at))
+
+    def policy(self, want: Wanted) -> Policy:
+        """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
+        return self.adjust(seeder.read_policy(self.repo, list_files(self.repo, want.tree))[0])
 
     def embedders(self, policy: Policy) -> tuple[Embedder, ...]:
         """Return the embedders of a policy; they are made once and load their models at the first text."""
@@ -72,7 +88,7 @@ class Session:
 
     def view(
         self,
-        want: seeder.Wanted | None = None,
+        want: Wanted | None = None,
         *,
         second: bool = False,
         budget: float = 2.0,
@@ -113,7 +129,7 @@ class Session:
         if not self.store.has(key):
             return False
         corpus = self._load(key)
-        needed = self._needed(corpus.snapshot.policy, second) if corpus else ()
+        needed = self.needed(corpus.snapshot.policy, second=second) if corpus else ()
         for embedder in needed:
             mark = (key, embedder.identity.digest)
             if mark not in self._complete:
@@ -122,20 +138,21 @@ class Session:
                 self._complete.add(mark)
         return True
 
-    def _needed(self, policy: Policy, second: bool) -> tuple[Embedder, ...]:
+    def needed(self, policy: Policy, *, second: bool) -> tuple[Embedder, ...]:
+        """Return the embedders whose vectors a policy needs; with ``second`` those for other languages too."""
         if policy.fusion == "lexical":
             return ()
         found = self.embedders(policy)
         return found if second else found[:1]
 
-    def _seed(self, want: seeder.Wanted, second: bool, budget: float, progress: Progress | None) -> str:
+    def _seed(self, want: Wanted, second: bool, budget: float, progress: Progress | None) -> str:
         start = time.monotonic()
         try:
             done = seeder.seed(
                 self.repo,
                 self.store,
                 want,
-                lambda policy: self._needed(policy, second),
+                lambda policy: self.needed(self.adjust(policy), second=second),
                 budget=budget,
                 wait=budget,
                 progress=progress,
@@ -155,7 +172,9 @@ class Session:
         loaded = self.store.load(key)
         if loaded is None:
             return None
-        self._corpus = build(*loaded, self.store.postings)
+        snapshot, lengths = loaded
+        snapshot = replace(snapshot, policy=self.adjust(snapshot.policy))
+        self._corpus = build(snapshot, lengths, self.store.postings)
         self._planes.clear()
         return self._corpus
 
@@ -174,9 +193,9 @@ class Session:
         return self._planes[mark]
 
 
-def open_session(folder: Path, embedders: seeder.Choose = choose) -> Session:
+def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:
     """Open a session on the repository that holds ``folder``. Raises `SidecarError`."""
     try:
-        return Session(folder, embedders=embedders)
+        return Session(folder, embedders=embedders, adjust=adjust)
     except OSError as exc:
         raise SidecarError(f"{folder} cannot be read: {exc.strerror}", "check its permissions") from None

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from seed.embed.light import QuestionEncoder
+
 NAME = "minilm-l6-v2"
 WEIGHTS = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -154,6 +156,16 @@ def _model(folder: Path) -> Any:  # noqa: ANN401 - fastembed ships no usable typ
         ) from exc
 
 
+@lru_cache(maxsize=1)
+def _encoder(folder: Path) -> QuestionEncoder:
+    from seed.embed.light import QuestionEncoder
+
+    try:
+        return QuestionEncoder(folder)
+    except Exception as exc:
+        raise EmbedderError(f"the shipped model does not load: {exc}", "run 'sidecar doctor' and reinstall it") from exc
+
+
 class MiniLm:
     """The shipped embedder. Loads at the first text, not before."""
 
@@ -166,5 +178,5 @@ class MiniLm:
             yield from _model(model_folder()).embed(list(texts), batch_size=1)
 
     def question(self, text: str) -> NDArray[np.float32]:
-        """Return the (384,) unit vector of a question."""
-        return next(iter(self.passages([text])))
+        """Return the (384,) unit vector of a question, without loading fastembed for it."""
+        return _encoder(model_folder()).encode(text)

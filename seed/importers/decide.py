@@ -36,9 +36,7 @@ def status(page: Page, missing: str, notes: Notes) -> tuple[str, str]:
         if chosen is None and reading.status:
             chosen = (item, reading)
         elif chosen and reading.status not in {"", "unknown", chosen[1].status} and item.name == "status":
-            notes.doubts.append(
-                f"{item.where} says {reading.status!r}, {chosen[0].where} {chosen[1].status!r}"
-            )
+            notes.doubts.append(f"{item.where} says {reading.status!r}, {chosen[0].where} {chosen[1].status!r}")
         elif not chosen and reading.doubt:
             notes.doubts.append(f"{reading.doubt} ({item.where})")
     if chosen:
@@ -59,9 +57,7 @@ def date_reading(page: Page, name: Name) -> tuple[dates.Reading, str] | None:
         for item in page.named(*names):
             readings = [found for line in item.value.split("\n") if (found := dates.find(line))]
             if readings and item.name == "changelog":
-                return min(
-                    readings, key=lambda r: r.iso or r.day_first or "9"
-                ), f"the first entry of {item.where}"
+                return min(readings, key=lambda r: r.iso or r.day_first or "9"), f"the first entry of {item.where}"
             if readings:
                 return readings[0], item.where
     found = dates.find(name.number)
@@ -76,9 +72,7 @@ def date(reading: tuple[dates.Reading, str] | None, order: dates.Order, notes: N
     found, where = reading
     iso = dates.settle(found, order)
     if not iso and found.ambiguous:
-        notes.doubts.append(
-            f"date {found.written!r} ({where}) is {found.day_first} or {found.month_first}: left out"
-        )
+        notes.doubts.append(f"date {found.written!r} ({where}) is {found.day_first} or {found.month_first}: left out")
     elif not iso:
         notes.doubts.append(f"date {found.written!r} ({where}) is no day of the calendar: left out")
     else:
@@ -93,9 +87,7 @@ def relate(page: Page, name: Name, index: Index, notes: Notes) -> dict[str, list
     for claim, where in _claims(page, index):
         for ref in claim.refs:
             target = index.resolve(ref, page.path, name)
-            relation = (
-                relations.PARTLY.get(claim.relation, claim.relation) if claim.partial else claim.relation
-            )
+            relation = relations.PARTLY.get(claim.relation, claim.relation) if claim.partial else claim.relation
             if not target.id:
                 if claim.certain:
                     notes.doubts.append(f"{relation} at {where} leads nowhere: {target.doubt}")
@@ -120,9 +112,7 @@ def _claims(page: Page, index: Index) -> list[tuple[relations.Claim, str]]:
             for piece in re.split(r"\n\s*\n|\n(?=\s*[-*+>] )", item.value):
                 claims += [(c, item.where) for c in relations.from_text(piece, "status", page.links, index)]
     for block in page.blocks:
-        claims += [
-            (c, f"line {block.line}") for c in relations.from_text(block.text, "prose", page.links, index)
-        ]
+        claims += [(c, f"line {block.line}") for c in relations.from_text(block.text, "prose", page.links, index)]
     return claims
 
 
@@ -144,9 +134,7 @@ def says_nothing(page: Page) -> bool:
     return not page.named("status", "date") and len(sections) < 2  # noqa: PLR2004 - stated above
 
 
-def superseded_if_said(
-    state: tuple[str, str], links: Mapping[str, list[str]], notes: Notes
-) -> tuple[str, str]:
+def superseded_if_said(state: tuple[str, str], links: Mapping[str, list[str]], notes: Notes) -> tuple[str, str]:
     """Return ``superseded`` where no status is written but a successor is: a status in other words."""
     if state == ("unknown", "") and links.get("superseded_by"):
         notes.decided.append(f"status superseded: it names its successor {links['superseded_by'][0]}")

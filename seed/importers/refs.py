@@ -23,9 +23,7 @@ _LINK = re.compile(
     r"|`?(?P<file>[\w./%-]+\.(?:md|markdown|rst|mdx))\b`?",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
-    r"(?:(?<=[#\s(\[])|^)(?:(?P<label>[A-Za-z]{1,8})[-_ #.]*)?(?P<number>\d{1,6})(?![\d.]*\d|\w)"
-)
+_NUMBER = re.compile(r"(?:(?<=[#\s(\[])|^)(?:(?P<label>[A-Za-z]{1,8})[-_ #.]*)?(?P<number>\d{1,6})(?![\d.]*\d|\w)")
 TOKEN = re.compile("\ue000(\\d+)\ue001")
 
 

@@ -47,9 +47,7 @@ _PART = re.compile(
     r"|narrowly|(?:decision|step|point|item) \w?\d+|for the (?!same\b))\b|§",
     re.IGNORECASE,
 )
-_STOP = re.compile(
-    r"\b(?:which|because|but|since|as|that|when|where|who|due|however|see)\b(?! well)", re.IGNORECASE
-)
+_STOP = re.compile(r"\b(?:which|because|but|since|as|that|when|where|who|due|however|see)\b(?! well)", re.IGNORECASE)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?![-\w])|\(?\b\d{1,2} \w{3,9} \d{4}\b\)?")
 _OBJECT = re.compile(rf"^\W*(?:{_OURS}\b|it\b)", re.IGNORECASE)
 _NOTHING = re.compile(
@@ -79,11 +77,7 @@ def from_field(relation: str, value: str, definitions: Mapping[str, str], index:
         found = _mentions(text, links, index, loose=True)
         whole = text.strip(" *-\"'")
         refs += found or ([Ref(whole)] if re.search(r"\w", whole) else [])
-    return (
-        Claim(relation, tuple(refs), " ".join(value.split())[:120], bool(_PART.search(value)))
-        if refs
-        else None
-    )
+    return Claim(relation, tuple(refs), " ".join(value.split())[:120], bool(_PART.search(value))) if refs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +137,7 @@ def _plain_enough(verb: re.Match[str], before: str) -> bool:
     if not verb["superseded_by"]:
         return True
     if re.fullmatch(_TURNED_DOWN, verb["superseded_by"], re.IGNORECASE):
-        return bool(re.fullmatch(r"\W*(?:mark(?:ed)? as\W*)?", before, re.IGNORECASE)) and "fav" in (
-            verb["by"] or ""
-        )
+        return bool(re.fullmatch(r"\W*(?:mark(?:ed)? as\W*)?", before, re.IGNORECASE)) and "fav" in (verb["by"] or "")
     return (verb["by"] or "").lower() == "by" or "fav" in (verb["by"] or "")
 
 
@@ -154,9 +146,7 @@ def _mentions(text: str, links: list[Ref], index: Index, *, loose: bool) -> list
 
     ``loose``: a number without a label counts as well, when nothing but a mark stands before it.
     """
-    labels = "|".join(
-        [SERIES, "rfc", "kep", "pep", *map(re.escape, filter(None, sorted(set(index.labels.values()))))]
-    )
+    labels = "|".join([SERIES, "rfc", "kep", "pep", *map(re.escape, filter(None, sorted(set(index.labels.values()))))])
     mention = re.compile(
         rf"\ue000(?P<link>\d+)\ue001|(?P<stem>(?<![\w-])[A-Za-z0-9.]+(?:[-_][A-Za-z0-9.]+)+)"
         rf"|(?<!\w)(?P<labelled>(?:{labels})[-_ #.]{{0,2}}\d{{1,6}})(?!\w)"
@@ -188,9 +178,7 @@ def _ref(match: re.Match[str], links: list[Ref], index: Index, *, bare: bool) ->
         return links[int(match["link"])]
     if match["stem"]:
         known = match["stem"].lower() in index.stems
-        number = re.fullmatch(rf"(?:{SERIES})[-_]\d+", match["stem"], re.IGNORECASE) or index.is_label(
-            match["stem"]
-        )
+        number = re.fullmatch(rf"(?:{SERIES})[-_]\d+", match["stem"], re.IGNORECASE) or index.is_label(match["stem"])
         return Ref(match["stem"]) if known or number else None
     if match["labelled"]:
         return Ref(match["labelled"])

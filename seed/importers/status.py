@@ -53,17 +53,13 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _PARTIAL_LEAD = re.compile(r"^\W*(?:in part|part(?:ly|ially))\W+(?P<rest>.*)$", re.IGNORECASE)
-_STILL = re.compile(
-    r"\b(?:remain|still|stay)s? (?:\w+ )?(?:valid|in (?:force|effect)|appl|hold|stand)", re.IGNORECASE
-)
+_STILL = re.compile(r"\b(?:remain|still|stay)s? (?:\w+ )?(?:valid|in (?:force|effect)|appl|hold|stand)", re.IGNORECASE)
 _MENU = re.compile(
     r"\bstatus(?:es)?\b.{0,40}\b(?:such as|are\b|one of|could be|can be)|^\W*(?:one of|options?)\b",
     re.IGNORECASE,
 )
 _FINAL = ("rejected", "deprecated", "superseded")
-_STEP = re.compile(
-    rf"^(?:[\s,;:./()–—-]|{_DATE}|but|and|by|has|been|is|on|later|since|now|then|was)*$", re.IGNORECASE
-)
+_STEP = re.compile(rf"^(?:[\s,;:./()–—-]|{_DATE}|but|and|by|has|been|is|on|later|since|now|then|was)*$", re.IGNORECASE)
 _ENTRY = re.compile(
     rf"{_LEAD.pattern[:-2]})*(?:in part |part(?:ly|ially) )?(?:{'|'.join(_WORDS.values())})"
     rf"\W*(?:$|(?:by|on|in|at|see|from|because|since|as|due|with|for)\b|{_DATE})",
@@ -104,9 +100,7 @@ def read(value: str) -> Reading:
         status, note = "accepted", f"{raw[:80]!r} says that something of it is still in force"
     if not status:
         return _from_prose(lines, raw)
-    doubt = (
-        "provisional: read as not decided yet" if re.match(r"\W*provisional\b", raw, re.IGNORECASE) else ""
-    )
+    doubt = "provisional: read as not decided yet" if re.match(r"\W*provisional\b", raw, re.IGNORECASE) else ""
     return Reading(status, raw, doubt, note)
 
 
@@ -172,9 +166,7 @@ def _from_line(line: str) -> tuple[str, str]:
         rest = partial["rest"]
     match = _ANY.match(rest)
     if not match:
-        return next(
-            (kind for sign, kind in _EMOJI.items() if sign in line and not re.search(r"\w", line)), ""
-        ), ""
+        return next((kind for sign, kind in _EMOJI.items() if sign in line and not re.search(r"\w", line)), ""), ""
     status = _kind(match[0])
     if partial and status in _FINAL:
         return "accepted", f"{line[:80]!r} does not retire the whole record"
@@ -187,9 +179,7 @@ def _follow(status: str, rest: str, match: re.Match[str]) -> tuple[str, str]:
     """Go on through the rest of a line: ``Accepted, superseded by 7`` and ``Proposed -> Accepted``."""
     for following in _ANY.finditer(rest, match.end()):
         gap, kind = rest[match.end() : following.start()], _kind(following[0])
-        step = _STEP.match(gap) and not re.match(
-            r"implemented|complete|done|released", following[0], re.IGNORECASE
-        )
+        step = _STEP.match(gap) and not re.match(r"implemented|complete|done|released", following[0], re.IGNORECASE)
         if kind and ((step and moves_on(status, kind)) or (_ARROW.match(gap) and kind != status)):
             status = kind
         match = following

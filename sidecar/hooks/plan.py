@@ -121,8 +121,10 @@ def uninstall_steps(place: Place) -> list[Step]:
         steps = [Step("remove", f"{name}.legacy")]
     kept = place.aside.content is not None
     if found.ours and found.theirs and kept:
-        raise SidecarError(f"{name} was edited after it was installed, and sidecar-theirs/{name} keeps the one before",
-                           "merge the two by hand and run 'sidecar hooks uninstall' again")  # fmt: skip
+        raise SidecarError(
+            f"{name} was edited after it was installed, and sidecar-theirs/{name} keeps the one before",
+            "merge the two by hand and run 'sidecar hooks uninstall' again",
+        )
     if found.ours and found.theirs:
         return [*steps, Step("write", name, without_block(found.content or b""), keep_mode=True)]
     if found.ours:

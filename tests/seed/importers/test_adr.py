@@ -229,9 +229,7 @@ def test_ambiguous_dates_are_settled_by_the_folder_or_left_out(load: Load) -> No
 
 def test_date_in_the_file_name_is_the_last_resort(load: Load) -> None:
     """log4brains puts the date in the name; a date in the text comes first."""
-    records = load(
-        {"20200924-a.md": "# A\n\nStatus: accepted\n", "20200925-b.md": "# B\n\nDate: 2021-01-01\n"}
-    )
+    records = load({"20200924-a.md": "# A\n\nStatus: accepted\n", "20200925-b.md": "# B\n\nDate: 2021-01-01\n"})
     assert records["x-20200924"].record["date"] == "2020-09-24"
     assert records["x-20200925"].record["date"] == "2021-01-01"
 
@@ -359,9 +357,7 @@ WORDS = st.sampled_from(
 )
 TEXTS = st.one_of(
     st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=400),
-    st.lists(st.one_of(WORDS, st.text(alphabet="ab#*:[]()!{}&%@`'\" \n", max_size=12)), max_size=30).map(
-        "\n".join
-    ),
+    st.lists(st.one_of(WORDS, st.text(alphabet="ab#*:[]()!{}&%@`'\" \n", max_size=12)), max_size=30).map("\n".join),
     st.lists(WORDS, max_size=30).map(" ".join),
 )
 
