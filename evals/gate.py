@@ -67,7 +67,7 @@ def _stale(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _short(limit: Limit, figure: Mapping[str, Any]) -> str:
-    value, n = figure["value"], figure["n"]
+    value, n = float(figure["value"] or 0.0), int(figure["n"])
     if value is None or not n:
         # No labels for a figure is no pass - but nothing can be forbidden where no label forbids anything.
         return "" if limit.figure == "forbid_hits" else f"{limit.name}: nothing to measure"
@@ -80,7 +80,7 @@ def _short(limit: Limit, figure: Mapping[str, Any]) -> str:
 
 def _left(limit: Limit, figure: Mapping[str, Any]) -> int | None:
     """Return how many more questions may go wrong before the bound is passed; None for means that are no counts."""
-    value, n = figure["value"], figure["n"]
+    value, n = float(figure["value"] or 0.0), int(figure["n"])
     if limit.figure in ("false_answers", "forbid_hits") and not limit.at_least:
         return math.floor(limit.bound - value + _EPSILON)
     if not limit.figure.startswith(_WHOLE) or not n:

@@ -18,7 +18,7 @@ from sidecar.corpus import Admitted, Corpus, synonyms
 from sidecar.floor import verdict
 from sidecar.mentions import Mentions, mask, mentions
 from sidecar.query import Query
-from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order
+from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order, supported
 
 MAX_AGAINST = 3
 NEAREST = 5
@@ -70,7 +70,7 @@ def recall(
     if query.listing or not phrases:
         kept = _kept(query, parts, tokens, told, len(corpus.heads))
         return _listing(corpus, query, admitted, kept, told, start, today)
-    found = combine(parts)
+    found = supported(combine(parts), np.concatenate([admitted.results, admitted.against]))
     tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
     successors = _successors(corpus, [n for n in named if n in admitted.held_back], set(admitted.results.tolist()))
