@@ -23,7 +23,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
-    "transcript": ("sidecar.cli.transcript_cmd", "command"),
 }
 
 
