@@ -12,7 +12,8 @@ from seed.errors import SidecarError
 from seed.git.repository import KNOWLEDGE, Repository
 from seed.git.sources import of_worktree
 from seed.git.tree import UnreadableBlobError, is_record_path
-from seed.record import KINDS, Record, parse_record
+from seed.reader import parse_record
+from seed.record import KINDS, Record
 from seed.rewrite import scalar
 
 FIRST_STATUS: dict[str, str] = {

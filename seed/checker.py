@@ -11,7 +11,8 @@ from seed.errors import SidecarError
 from seed.git.repository import KNOWLEDGE, Repository, head_commit
 from seed.git.sources import Source, of_commit, of_index, of_worktree, repository_path
 from seed.git.tree import CONFIGURATION, UnreadableBlobError, find, is_record_path
-from seed.record import Parsed, Problem, parse_record
+from seed.reader import parse_record
+from seed.record import Parsed, Problem
 from seed.yamltext import YamlFaultError, parse
 
 

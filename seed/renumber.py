@@ -13,7 +13,8 @@ from seed.authoring import next_id, taken, worktree_records
 from seed.errors import SidecarError
 from seed.git.repository import Repository
 from seed.git.sources import repository_path
-from seed.record import BACKWARD, FORWARD, Record, parse_record, valid_id
+from seed.reader import parse_record
+from seed.record import BACKWARD, FORWARD, Record, valid_id
 from seed.rewrite import edited
 from seed.yamltext import YamlFaultError
 

@@ -21,7 +21,7 @@ class EmbedderModel(_Strict):
     """Which model embeds records, and which one serves questions in another language than the records."""
 
     model: str = Field(
-        "minilm-l6-v2",
+        default="minilm-l6-v2",
         min_length=1,
         description="'minilm-l6-v2' (shipped) or a hub model by its fastembed name",
     )

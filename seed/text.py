@@ -20,13 +20,13 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SHORT = 2
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "vs", "and/or", "n/a", "w/o", "w/"})
 STOP_WORDS = frozenset(
-    "a about all also am an and any are as at be because been being between both but by can cannot could d did do does "
-    "doing done each else ever few for from further get gets got had has have having he her here hers him his how i if "
-    "in into is it its itself just less let lets like ll many may me might mine more most much must my no nor not now of "
-    "off on once one ones only onto or other others our ours out over own per put re s same shall she should so some such "
-    "t than that the their theirs them then there these they this those through to too until up upon us use used uses "
-    "using ve very via want was we were what when where whether which while who whom whose why will with within without "
-    "would yes yet you your yours".split()
+    "a about all also am an and any are as at be because been being between both but by can cannot could d did do "
+    "does doing done each else ever few for from further get gets got had has have having he her here hers him his "
+    "how i if in into is it its itself just less let lets like ll many may me might mine more most much must my no "
+    "nor not now of off on once one ones only onto or other others our ours out over own per put re s same shall she "
+    "should so some such t than that the their theirs them then there these they this those through to too until up "
+    "upon us use used uses using ve very via want was we were what when where whether which while who whom whose why "
+    "will with within without would yes yet you your yours".split()
 )
 
 

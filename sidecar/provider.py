@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,21 @@ from typing import Any
 from seed import seeder
 from seed.embed.choose import choose
 from seed.git.repository import head_commit, resolve
-from seed.git.worktree import uncommitted
+from seed.git.tree import list_files, subtree
+from seed.git.worktree import WorkingTree
+from seed.store import portable
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
-from sidecar import cursor
+from sidecar import cursor, reading, status
 from sidecar import receipt as receipts
 from sidecar.answer import Answer, Hit, Ranked
 from sidecar.corpus import Corpus
+from sidecar.healing import healed
 from sidecar.meaning import Asked, Meaning
 from sidecar.query import Query, checked
 from sidecar.quote import one_line, safe
 from sidecar.recall import recall
-from sidecar.session import Progress, View, open_session
+from sidecar.session import Adjust, Progress, View, as_committed, open_session
 from sidecar.version import VERSION
 
 Clock = Callable[[], datetime]
@@ -35,10 +39,18 @@ def _now() -> datetime:
 class Provider:
     """Answers questions on one repository. Every surface (command line, MCP, pages) is an adapter of it."""
 
-    def __init__(self, folder: Path | str = ".", *, embedders: seeder.Choose = choose, clock: Clock = _now) -> None:
-        self.session = open_session(Path(folder), embedders)
+    def __init__(
+        self,
+        folder: Path | str = ".",
+        *,
+        embedders: seeder.Choose = choose,
+        clock: Clock = _now,
+        adjust: Adjust = as_committed,
+    ) -> None:
+        self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
         self._receipts: Receipts | None = None
+        self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
 
     def close(self) -> None:
@@ -47,6 +59,7 @@ class Provider:
         if self._receipts is not None:
             self._receipts.close()
 
+    @healed
     def recall(
         self, query: Query, *, detail: str = "full", budget: float = 2.0, progress: Progress | None = None
     ) -> Answer:
@@ -55,29 +68,57 @@ class Provider:
         ``budget`` seconds bound the seeding that a moved HEAD makes necessary. Raises `SidecarError` for arguments
         that cannot be meant and where nothing was ever seeded.
         """
-        asked = checked(query)
-        second = self.meaning.needs_second(asked)
-
-        def work() -> tuple[Answer, dict[str, Any]]:
-            return self.answer(asked, self.session.view(second=second, budget=budget, progress=progress), self.clock())
-
-        full, body = self.session.healing(work)
+        asked = self._placed(checked(query))
+        view = self.session.view(
+            second=self.meaning.needs_second(asked),
+            vectors=bool(asked.phrasings),
+            budget=budget,
+            progress=progress,
+        )
+        full, body = self.answer(asked, view, self.clock())
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
 
-    def seed(self, revision: str = "HEAD", *, cache: str = "", progress: Progress | None = None) -> dict[str, Any]:
-        """Publish the snapshot of a commit with everything it needs. Returns what was done. Raises `SidecarError`."""
-        return self.session.healing(lambda: self._seed(revision, cache, progress))
+    @healed
+    def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
+        """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
 
-    def _seed(self, revision: str, cache: str, progress: Progress | None) -> dict[str, Any]:
+        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
+        `SidecarError` where there is no such record, section or revision.
+        """
+        return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+
+    @healed
+    def status(self) -> dict[str, Any]:
+        """Return what answers stand on: repository, commits, coverage, embedders. Raises `SidecarError`."""
+        return status.status(self.session)
+
+    @property
+    def behind(self) -> bool:
+        """Tell whether the last answer was stale or lacked vectors because its budget ran out."""
+        return self.session.behind
+
+    @healed
+    def seed(
+        self, revision: str = "HEAD", *, cache: str = "", second: bool = True, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Publish the snapshot of a commit with everything it needs. Returns what was done. Raises `SidecarError`.
+
+        ``cache`` names a folder of portable vectors, read before and written after; ``second`` leaves the model for
+        other languages out when it is False.
+        """
         session = self.session
         head = head_commit(session.repo)
         commit = head if revision == "HEAD" else resolve(session.repo, revision)
         want = session.wanted(commit)
-        done = seeder.seed(session.repo, session.store, want, session.embedders, progress=progress)
-        view = session.view(want, second=True, budget=0.0)
+        needed = session.needed(session.policy(want), second=second)
+        cached = sum(portable.fill(session.store, Path(cache), e.identity) for e in needed) if cache else 0
+        done = seeder.seed(session.repo, session.store, want, lambda _: needed, progress=progress)
+        view = session.view(want, second=second, budget=0.0)
         self.meaning.warm(view.corpus)
+        for embedder in needed if cache else ():
+            portable.save(session.store, Path(cache), embedder.identity)
         return {
             "format": 1,
             "commit": commit,
@@ -87,6 +128,7 @@ class Provider:
             "missing": done.missing,
             "unreadable": len(view.corpus.snapshot.unreadable),
             "seconds": round(done.seconds, 3),
+            "cached": cached,
             "cache": cache,
         }
 
@@ -101,7 +143,16 @@ class Provider:
         workspace = self.workspace(query, corpus) if workspace is None else workspace
         asked = self.meaning.ask(query, corpus)
         start = cursor.start_of(query, corpus.snapshot.key)
-        ranked = recall(corpus, query, asked.phrases, corpus.snapshot.policy, today, start=start, workspace=workspace)
+        ranked = recall(
+            corpus,
+            query,
+            asked.phrases,
+            corpus.snapshot.policy,
+            today,
+            start=start,
+            workspace=workspace,
+            unchanged=self._unchanged(query.since),
+        )
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         full = self._full(query, view, ranked, asked, start, workspace, statuses)
         return full, self._receipt_body(query, view, full, asked, now, workspace)
@@ -128,6 +179,17 @@ class Provider:
         ]
         return max(inside, key=lambda pair: len(pair[0]))[1] if inside else ""
 
+    def _placed(self, query: Query) -> Query:
+        """Return the query with absolute paths as repository paths, and ``since`` as the commit it names today."""
+        inside, repo = self.session.inside, self.session.repo
+        since = resolve(repo, query.since) if query.since else ""
+        return replace(query, path=inside(query.path), paths=tuple(map(inside, query.paths)), since=since)
+
+    def _unchanged(self, commit: str) -> frozenset[str]:
+        """Return the blobs under knowledge/ of a commit: what has them still is no news since then."""
+        repo = self.session.repo
+        return frozenset(e.blob for e in list_files(repo, subtree(repo, commit))) if commit else frozenset()
+
     # --- the answer -------------------------------------------------------------------------------------------
 
     def _full(
@@ -145,6 +207,8 @@ class Provider:
         texts = self.session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
         items = [answers.item(heads[h.ordinal], h, self._passage(corpus, h, texts), statuses) for h in ranked.hits]
         results = answers.fit(items)
+        if ranked.retrieval == "listing":
+            results = [answers.unscored(item) for item in results]
         shown = start + len(results)
         more = shown < ranked.total
         records = sum(1 for head in heads if not head.origin)
@@ -162,7 +226,7 @@ class Provider:
                 "candidate": 0,
                 "below_floor": 0,
                 **ranked.withheld,
-                "uncommitted": uncommitted(self.session.repo),
+                "uncommitted": self._working_tree.uncommitted(),
             },
             "coverage": {
                 "records": records,
@@ -247,6 +311,8 @@ def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
     coverage = full["coverage"]
     if not corpus.heads:
         return "No records: this commit has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
+    if full["retrieval"] == "listing":
+        return "No record qualifies."
     if full["retrieval"] == "hybrid" and coverage["embedded"] < coverage["records"]:
         lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
     else:

@@ -10,7 +10,8 @@ from seed.authoring import next_id, start_record
 from seed.checker import check_repository
 from seed.errors import SidecarError
 from seed.git.repository import open_repository
-from seed.record import KINDS, parse_record
+from seed.reader import parse_record
+from seed.record import KINDS
 
 Text = Callable[..., str]
 TODAY = date(2026, 11, 29)

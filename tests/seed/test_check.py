@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from seed.check import Finding, check
-from seed.record import Parsed, build_record, parse_record
+from seed.reader import build_record, parse_record
+from seed.record import Parsed
 
 
 def file(ident: str, path: str = "", **keys: Any) -> tuple[str, Parsed]:

@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seed.lifecycle import Link, at_day, cycles, standings
-from seed.record import STATUSES, Record, build_record
+from seed.reader import build_record
+from seed.record import STATUSES, Record
 
 IN_FORCE = {"accepted", "verified", "unverified"}
 ONCE = ["accepted", "verified", "deprecated", "superseded", "refuted", "historical"]

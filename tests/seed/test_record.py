@@ -7,19 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seed.record import (
-    BACKWARD,
-    FORWARD,
-    KINDS,
-    STATUSES,
-    Parsed,
-    Record,
-    build_record,
-    normal_status,
-    parse_day,
-    parse_record,
-    valid_id,
-)
+from seed.reader import build_record, parse_record
+from seed.record import BACKWARD, FORWARD, KINDS, STATUSES, Parsed, Record, normal_status, parse_day, valid_id
 
 FULL = """\
 id: decision-0007

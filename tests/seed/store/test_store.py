@@ -12,7 +12,8 @@ from seed.embed.base import ToyEmbedder
 from seed.lifecycle import Link
 from seed.passages import cut
 from seed.policy import Floor, Policy
-from seed.record import Parsed, Problem, build_record, parse_record
+from seed.reader import build_record, parse_record
+from seed.record import Parsed, Problem
 from seed.snapshot import Head, Snapshot, Unreadable
 from seed.store.store import KEEP_SNAPSHOTS, Store, Unseen
 from seed.text import terms

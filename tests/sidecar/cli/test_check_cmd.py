@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from seed.record import parse_record
+from seed.reader import parse_record
 from sidecar.cli import main
 
 Text = Callable[..., str]
