@@ -117,7 +117,7 @@ def _claims(page: Page, index: Index) -> list[tuple[relations.Claim, str]]:
             claim = relations.from_field(item.name.replace(" ", "_"), item.value, page.links, index)
             claims += [(claim, item.where)] if claim else []
         elif item.name == "status" and not wording.is_menu(item.value):
-            for piece in re.split(r"\n\s*\n|\n(?=\s*[-*+>] )", item.value):
+            for piece in re.split(r"\n\s*\n|\n(?=\s*[-*+>] )", item.value[: wording.ENOUGH]):
                 claims += [(c, item.where) for c in relations.from_text(piece, "status", page.links, index)]
     for block in page.blocks:
         claims += [

@@ -24,6 +24,7 @@ _ALIASES = {
     "tags": r"tags?|categor(?:y|ies)|labels?|keywords",
     "title": r"title",
 }
+_NAME = 60  # no name of a field or section is longer
 RELATIONS = ("supersedes", "superseded by", "amends", "amended by")
 _NAMES = tuple((name, re.compile(rf"(?:{form})", re.IGNORECASE)) for name, form in _ALIASES.items())
 _SECTION = re.compile(
@@ -36,21 +37,23 @@ _LINE = re.compile(
     r"^[\s>]*(?:[-*+]\s+)?(?P<bold>\**_*)(?P<name>[A-Za-z][A-Za-z _-]{2,30}?)\**_*\s*"
     r"(?:(?P<colon>[:：])\**_*|(?=\s\d))\s*(?P<value>.*)$"
 )
-_SEPARATOR = re.compile(r"(\s+[·•|]\s+|\s{2,}(?=\*\*\w))")  # "**Status:** accepted · **Date:** 2020-01-31"
+_SEPARATOR = re.compile(
+    r"(?<!\s)(\s+[·•|]\s+|\s{2,}(?=\*\*\w))"
+)  # "**Status:** accepted · **Date:** 2020-01-31"
 _BOLD = re.compile(r"^[\s>]*(?:\*\*|__)([A-Za-z][A-Za-z -]{2,30}?)[:：]?(?:\*\*|__)[:：]?\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
 
 
 def normal_name(text: str) -> str:
     """Return the name a field is known by (``Last-Updated`` is ``updated``), or "" for any other text."""
-    bare = re.sub(r"^[\W\d_]+|[\W_]+$", "", text.partition(":")[0])
+    bare = re.sub(r"^[\W\d_]+|[\W_]+$", "", text[:_NAME].partition(":")[0])
     bare = re.sub(r"[\s_-]+", " ", bare)
     return next((name for name, form in _NAMES if form.fullmatch(bare)), "")
 
 
 def is_section(heading: str) -> bool:
     """Whether a heading names a usual section of a decision record, and so is no title."""
-    return bool(_SECTION.fullmatch(re.sub(r"^[\W\d_]+|[\W_]+$", "", heading)))
+    return bool(_SECTION.fullmatch(re.sub(r"^[\W\d_]+|[\W_]+$", "", heading[:_NAME])))
 
 
 def scan_lines(lines: list[str], where: str, only: tuple[str, ...] = ()) -> tuple[list[Field], set[int]]:

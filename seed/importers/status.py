@@ -37,7 +37,7 @@ _EMOJI = {
 }
 _DATE = r"\(?(?:on |as of |since )?\d[\d./-]{5,9}\)?|\(?\d{1,2}(?:st|nd|rd|th)? \w{3,9},? \d{4}\)?"
 _LEAD = re.compile(
-    rf"^(?:\W|{_DATE}|(?:the |current )?(?:adr )?status(?: is)?\b|"
+    rf"^(?:{_DATE}|\W|(?:the |current )?(?:adr )?status(?: is)?\b|"
     r"(?:(?:this|the) (?:\w+ )?)?(?:adr|decision|record|document|proposal|rfc)\b(?! \w+s\b)|"
     r"(?:it|we|is|was|has|have|been|currently|now|already|provisionally|tentatively|conditionally|mostly|initially|"
     r"unanimously|officially|marked as|considered)\b)+",
@@ -60,14 +60,14 @@ _MENU = re.compile(
     r"\bstatus(?:es)?\b.{0,40}\b(?:such as|are\b|one of|could be|can be)|^\W*(?:one of|options?)\b",
     re.IGNORECASE,
 )
+ENOUGH = 4000  # characters of a section in which a status stands
 _FINAL = ("rejected", "deprecated", "superseded")
+_DATED = re.compile(_DATE)
 _STEP = re.compile(
-    rf"^(?:[\s,;:./()–—-]|{_DATE}|but|and|by|has|been|is|on|later|since|now|then|was)*$", re.IGNORECASE
+    r"^(?:[\s,;:./()–—-]|\b(?:but|and|by|has|been|is|on|later|since|now|then|was)\b)*$", re.IGNORECASE
 )
 _ENTRY = re.compile(
-    rf"{_LEAD.pattern[:-2]})*(?:in part |part(?:ly|ially) )?(?:{'|'.join(_WORDS.values())})"
-    rf"\W*(?:$|(?:by|on|in|at|see|from|because|since|as|due|with|for)\b|{_DATE})",
-    re.IGNORECASE,
+    rf"^\W{{0,9}}(?:$|(?:by|on|in|at|see|from|because|since|as|due|with|for)\b|{_DATE})", re.IGNORECASE
 )
 _ARROW = re.compile(r"^\W*(?:→|->|=>|➜|then\b|now\b|, now\b|but now\b)\W*(?:is |been )?$", re.IGNORECASE)
 
@@ -85,13 +85,14 @@ class Reading:
 def clean(text: str) -> str:
     """Strip Markdown and HTML decoration: links and badges to their text, struck text away."""
     text = re.sub(r"~~.*?~~", "", text)
-    text = re.sub(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])", r"\1", text)
+    text = re.sub(r"!?\[([^\]]{0,300})\](?:\([^)]{0,2000}\)|\[[^\]]{0,300}\])", r"\1", text)
     text = re.sub(r"<[^<>]{1,200}>|\\(?=\W)", " ", text)
     return re.sub(r"[*`\"“”]|(?<![^\W_])_+|_+(?![^\W_])", "", text)
 
 
 def read(value: str) -> Reading:
     """Read a status line or section. ``raw`` keeps the wording, on one line of 300 characters at most."""
+    value = value[:ENOUGH]
     lines = _lines(value)
     raw = " ".join(value.split())
     raw = raw if len(raw) <= 300 else raw[:299] + "…"  # noqa: PLR2004 - stated above
@@ -112,6 +113,7 @@ def read(value: str) -> Reading:
 
 def _lines(value: str) -> list[str]:
     """Return the lines that say something, decoration stripped; of boxes to tick only the ticked ones."""
+    value = value[:ENOUGH]
     ticked = [line for line in value.split("\n") if re.search(r"\[[xX✓]\]", line)]
     lines = [re.sub(r"\[[ xX✓]?\]", "", line) for line in ticked or value.split("\n")]
     cleaned = (clean(line).strip(" >|\t") for line in lines)
@@ -122,7 +124,7 @@ def is_menu(value: str) -> bool:
     """Whether the text offers statuses to choose from instead of stating one."""
     lines = _lines(value) or [""]
     first = lines[0]
-    whole = value.strip()
+    whole = value.strip()[:ENOUGH]
     if re.fullmatch(r"\{.*\}|<.*>|\[[^\]]*\]", whole, re.DOTALL) and (len(_kinds(whole)) != 1):
         return True
     if any(_MENU.search(line) and len(_kinds(line)) > 1 for line in lines):
@@ -147,9 +149,7 @@ def _from_lines(lines: list[str]) -> tuple[str, str]:
     """Return the status the lines lead with; a later line or clause can only move it on, never back."""
     status = note = ""
     for line in lines:
-        found, clause_note = _from_line(line)
-        if line is not lines[0] and not _ENTRY.match(line):
-            found = ""  # prose under the status: "Dropped support for ..." says nothing of the record
+        found, clause_note = _from_line(line, entry=line is not lines[0])
         if found and moves_on(status, found):
             status, note = found, clause_note
         elif clause_note and status:
@@ -164,7 +164,11 @@ def moves_on(old: str, new: str) -> bool:
     return (old == "accepted" and new in _FINAL) or (old == "deprecated" and new == "superseded")
 
 
-def _from_line(line: str) -> tuple[str, str]:
+def _from_line(line: str, *, entry: bool = False) -> tuple[str, str]:
+    """Read a line that leads with a status. ``entry``: nothing but its circumstances may follow.
+
+    So prose under the status, "Dropped support for ...", says nothing of the record.
+    """
     lead = _LEAD.match(line)
     rest = line[lead.end() :] if lead else line
     partial = _PARTIAL_LEAD.match(rest)
@@ -175,6 +179,8 @@ def _from_line(line: str) -> tuple[str, str]:
         return next(
             (kind for sign, kind in _EMOJI.items() if sign in line and not re.search(r"\w", line)), ""
         ), ""
+    if entry and not _ENTRY.match(rest[match.end() :]):
+        return "", ""
     status = _kind(match[0])
     if partial and status in _FINAL:
         return "accepted", f"{line[:80]!r} does not retire the whole record"
@@ -186,7 +192,7 @@ def _from_line(line: str) -> tuple[str, str]:
 def _follow(status: str, rest: str, match: re.Match[str]) -> tuple[str, str]:
     """Go on through the rest of a line: ``Accepted, superseded by 7`` and ``Proposed -> Accepted``."""
     for following in _ANY.finditer(rest, match.end()):
-        gap, kind = rest[match.end() : following.start()], _kind(following[0])
+        gap, kind = _DATED.sub(" ", rest[match.end() : following.start()]), _kind(following[0])
         step = _STEP.match(gap) and not re.match(
             r"implemented|complete|done|released", following[0], re.IGNORECASE
         )

@@ -1,4 +1,5 @@
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -382,3 +383,29 @@ def test_import_is_deterministic(text: str) -> None:
     """The same text gives the same record, to the byte."""
     first, second = (adr.read_documents([Document("0001-a.md", text)], prefix="x") for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "](",
+        "_",
+        " ",
+        "x",
+        "a-",
+        "Superseded: [a](",
+        "This ADR supersedes ",
+        "2020-01-",
+        "## Status\n",
+        "<!---->",
+    ],
+)
+def test_no_text_makes_reading_endless(piece: str) -> None:
+    """A long line of anything, such as an embedded picture, takes time in proportion to its length at most."""
+    text = "# T\n\n## Status\n\nAccepted\n\n## Context\n\n" + piece * (100_000 // len(piece))
+    started = time.perf_counter()
+    adr.read_documents([Document("0001-a.md", text)], prefix="x")
+    assert (
+        time.perf_counter() - started < 10
+    )  # quadratic, it takes minutes; this leaves room for a busy machine
