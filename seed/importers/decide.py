@@ -144,11 +144,16 @@ def says_nothing(page: Page) -> bool:
     return not page.named("status", "date") and len(sections) < 2  # noqa: PLR2004 - stated above
 
 
-def superseded_if_said(
-    state: tuple[str, str], links: Mapping[str, list[str]], notes: Notes
-) -> tuple[str, str]:
-    """Return ``superseded`` where no status is written but a successor is: a status in other words."""
-    if state == ("unknown", "") and links.get("superseded_by"):
-        notes.decided.append(f"status superseded: it names its successor {links['superseded_by'][0]}")
+def settle(state: tuple[str, str], links: Mapping[str, list[str]], notes: Notes) -> tuple[str, str]:
+    """Return the status in the light of the relations: a successor named, and no status, means superseded."""
+    successors = links.get("superseded_by")
+    if state == ("unknown", "") and successors:
+        notes.decided.append(f"status superseded: it names its successor {successors[0]}")
         return "superseded", ""
+    if state[0] == "superseded" and not successors:
+        notes.doubts.append("superseded, but by which record is not written")
+    if state[0] == "accepted" and successors:
+        notes.doubts.append(
+            f"the status says accepted, yet it is written to be superseded by {successors[0]}"
+        )
     return state

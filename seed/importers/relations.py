@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from seed.importers.refs import SERIES, TOKEN, Index, Ref, tokenise
-from seed.importers.status import SUPERSEDED
+from seed.importers.words import SUPERSEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
