@@ -42,17 +42,26 @@ def shop_files() -> dict[str, str]:
     """Return a small project's records: in force, superseded, rejected, unverified, and one that is no YAML."""
     files = {"knowledge/policy.yaml": TOY, "knowledge/broken.yaml": "id: [broken\n"}
     files |= record(
-        "decision-1", f"Orders live in SQLite {CANARY}", f"Orders are kept in SQLite files. {CANARY}",
-        paths=["shop/store/"], tags=["storage"], source=[{"path": "docs/adr/1.md"}], supersedes=["decision-0"],
-    )  # fmt: skip
+        "decision-1",
+        f"Orders live in SQLite {CANARY}",
+        f"Orders are kept in SQLite files. {CANARY}",
+        paths=["shop/store/"],
+        tags=["storage"],
+        source=[{"path": "docs/adr/1.md"}],
+        supersedes=["decision-0"],
+    )
     files |= record("decision-0", f"Orders live in Redis {CANARY}", f"Orders are kept in Redis. {CANARY}")
     files |= record(
         "decision-2", f"No MongoDB for orders {CANARY}", f"MongoDB was weighed for orders. {CANARY}", status="rejected"
     )
     files |= record(
-        "fact-1", f"Checkout retries thrice {CANARY}", f"See shop/checkout.py, which retries payments. {CANARY}",
-        kind="fact", status="unverified", date="2026-03-04",
-    )  # fmt: skip
+        "fact-1",
+        f"Checkout retries thrice {CANARY}",
+        f"See shop/checkout.py, which retries payments. {CANARY}",
+        kind="fact",
+        status="unverified",
+        date="2026-03-04",
+    )
     return files
 
 

@@ -30,7 +30,7 @@ def stdio(repo: Path, *options: str) -> StdioServerParameters:
 
 
 def ask(target: Any, work: Callable[[Client], Awaitable[Result]], mode: str = "auto") -> Result:
-    """Run ``work`` with the SDK's client connected to a server, a process or a URL; its protocol error is raised bare."""
+    """Run ``work`` with the SDK's client on a server, a process or a URL; its protocol error is raised bare."""
 
     async def run() -> Result | MCPError:
         async with Client(target, mode=mode, read_timeout_seconds=60) as client:

@@ -16,7 +16,7 @@ from sidecar.server import tools
 from sidecar.server.app import Sidecar
 from sidecar.server.desk import Desk
 
-from ..conftest import Commit, record
+from ..conftest import Commit, record  # noqa: TID252 - test folders have no absolute names
 from .conftest import ask
 
 
@@ -119,7 +119,7 @@ def test_what_the_budget_cut_short_goes_on_in_the_background(
 def test_no_process_is_started_when_nothing_is_missing(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A complete answer starts no process."""
     started: list[object] = []
-    monkeypatch.setattr(module.subprocess, "Popen", lambda *a, **k: started.append(a))
+    monkeypatch.setattr(module.subprocess, "Popen", lambda *command, **_: started.append(command))
     desk = Desk(shop)
     asyncio.run(desk.run("", lambda provider: tools.recall(provider, "orders")))
     desk.close()

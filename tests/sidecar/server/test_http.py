@@ -130,9 +130,18 @@ def test_a_taken_port_is_one_clear_line(shop: Path, url: str) -> None:
 
 @pytest.mark.parametrize(
     ("host", "expected"),
-    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.9.9.9", True), ("0.0.0.0", False), ("::", False),
-     ("10.0.0.1", False), ("localhost.evil.example", False), ("", False)],
-)  # fmt: skip
+    [
+        ("127.0.0.1", True),
+        ("localhost", True),
+        ("::1", True),
+        ("127.9.9.9", True),
+        ("0.0.0.0", False),  # noqa: S104 - nothing is bound here
+        ("::", False),
+        ("10.0.0.1", False),
+        ("localhost.evil.example", False),
+        ("", False),
+    ],
+)
 def test_only_loopback_is_loopback(host: str, expected: bool) -> None:
     """Whether a token may be left out is decided by the address, never by how a name begins."""
     assert is_loopback(host) is expected

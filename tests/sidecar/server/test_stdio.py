@@ -52,7 +52,7 @@ def lines(*messages: dict[str, Any]) -> bytes:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_real_client_gets_answers_over_stdio(shop: Path, mode: str) -> None:
-    """The SDK's client is answered by a server process in both protocol eras: tools, resources, prompt, instructions."""
+    """The SDK's client is answered by a server process in both protocol eras, with all it serves."""
 
     async def work(client: Client) -> None:
         called = await client.call_tool("recall", {"question": "where do orders live"})
@@ -168,7 +168,8 @@ def test_initialize_needs_no_repository_and_touches_nothing(tmp_path: Path, priv
 def test_initialize_loads_nothing_heavy() -> None:
     """Building the server imports neither NumPy nor pygit2 nor a model runtime."""
     code = (
-        "import sys; from pathlib import Path; from sidecar.server.app import build; from sidecar.server.desk import Desk;"
+        "import sys; from pathlib import Path;"
+        "from sidecar.server.app import build; from sidecar.server.desk import Desk;"
         "from sidecar.server.tools import chosen; build(Desk(Path('.')), chosen(('default',)));"
         "print([m for m in ('numpy', 'pygit2', 'onnxruntime', 'fastembed', 'sqlite3') if m in sys.modules])"
     )

@@ -18,7 +18,7 @@ from sidecar.server import tools
 from sidecar.server.app import Sidecar, build
 from sidecar.server.desk import Desk
 
-from ..conftest import CANARY, Commit, record
+from ..conftest import CANARY, Commit, record  # noqa: TID252 - test folders have no absolute names
 from .conftest import MODES, ask
 
 GOOD = {
@@ -137,7 +137,8 @@ def test_tool_list_is_short_flat_and_annotated(server: Sidecar) -> None:
         assert arguments["additionalProperties"] is False
         assert "repo" in arguments["properties"]
         assert all(of["type"] in {"string", "integer", "array"} for of in arguments["properties"].values())
-        defaults = {n: of.get("default") for n, of in arguments["properties"].items() if n not in arguments["required"]}
+        required = arguments.get("required", [])
+        defaults = {n: of.get("default") for n, of in arguments["properties"].items() if n not in required}
         assert None not in defaults.values()
         assert tool["annotations"]["readOnlyHint"] is True
         assert all(of == {} for of in tool["outputSchema"]["properties"].values())
