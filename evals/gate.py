@@ -65,7 +65,7 @@ def _stale(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _short(limit: Limit, figure: Mapping[str, Any]) -> str:
-    value, n = figure["value"], figure["n"]
+    value, n = float(figure["value"] or 0.0), int(figure["n"])
     if value is None or not n:
         # No labels for a figure is no pass - but nothing can be forbidden where no label forbids anything.
         return "" if limit.figure == "forbid_hits" else f"{limit.name}: nothing to measure"
