@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,21 @@ class Provider:
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
+
+    def propose(
+        self,
+        record: Mapping[str, object] | str | bytes,
+        *,
+        agent: str = "",
+        session: str = "",
+        work: str = "",
+        onto: str = "",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Commit a record as a candidate on a branch of its own (see `sidecar.propose.propose`)."""
+        from sidecar.propose import propose, proposer
+
+        return propose(self, record, proposer(agent, session, work), onto=onto, dry_run=dry_run)
 
     def seed(
         self, revision: str = "HEAD", *, cache: str = "", second: bool = True, progress: Progress | None = None
