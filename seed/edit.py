@@ -41,16 +41,13 @@ def with_values(data: bytes, changes: Mapping[str, object], *, after: str = "sta
     """
     try:
         before = parse(data).data
-        expected = {**before, **changes}
-        expected = {key: value for key, value in expected.items() if value is not None}
-        text = decode(data)
-        for key, value in changes.items():
-            if before.get(key) != value:
-                text = _changed(text, key, value, after)
-        if _reads(text) != expected:
-            text = _written_anew(data, changes)
     except YamlFaultError as fault:
         raise SidecarError(f"line {fault.line}: {fault.reason}", fault.fix) from None
+    expected = {key: value for key, value in {**before, **changes}.items() if value is not None}
+    wanted = {key: value for key, value in changes.items() if before.get(key) != value}
+    text = _in_place(decode(data), wanted, after)
+    if _reads(text) != expected:
+        text = _written_anew(data, wanted)
     if _reads(text) != expected:
         raise SidecarError(f"{', '.join(changes)} cannot be set in this layout", "edit the file by hand")
     return (codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b"") + text.encode()
@@ -87,6 +84,15 @@ def _inline(value: object) -> str:
     if isinstance(value, dict) and _flat(value):
         return "{" + ", ".join(f"{scalar(k, flow=True)}: {scalar(v, flow=True)}" for k, v in value.items()) + "}"
     return ""
+
+
+def _in_place(text: str, changes: Mapping[str, object], after: str) -> str:
+    try:
+        for key, value in changes.items():
+            text = _changed(text, key, value, after)
+    except YamlFaultError:
+        return ""  # an anchor went with its value
+    return text
 
 
 def _changed(text: str, key: str, value: object, after: str) -> str:

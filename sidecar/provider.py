@@ -86,6 +86,24 @@ class Provider:
 
         return propose(self, record, proposer(agent, session, work), onto=onto, dry_run=dry_run)
 
+    def revise(
+        self, ident: str, change: Mapping[str, object], *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Amend a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.revise`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import revise
+
+        return revise(self, ident, change, proposer(agent, session), propose=propose)
+
+    def forget(
+        self, ident: str, reason: str, *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Withdraw a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.forget`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import forget
+
+        return forget(self, ident, reason, proposer(agent, session), propose=propose)
+
     def seed(
         self, revision: str = "HEAD", *, cache: str = "", second: bool = True, progress: Progress | None = None
     ) -> dict[str, Any]:
