@@ -95,7 +95,7 @@ def start_record(repo: Repository, kind: str, title: str, today: date) -> tuple[
 
 
 def template(ident: str, kind: str, title: str, today: date) -> str:
-    """Return the text of a new record. Its headings alone give no passage, so a stub never crowds an answer."""
+    """Return the text of a new record: its headings are what a reader needs to judge it again later."""
     body = "\n\n".join(f"  ## {section}" for section in _SECTIONS.get(kind, ()))
     lines = [
         f"id: {ident}",

@@ -16,11 +16,16 @@ IN_FORCE = ("accepted", "verified", "unverified")
 """What answers by default; kind `history` never does."""
 MAX_LIMIT = 50
 MAX_QUESTION = 4000
+MAX_PATHS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The arguments of every reading surface. Empty tuples and texts mean "no filter"."""
+    """The arguments of every reading surface. Empty tuples and texts mean "no filter".
+
+    ``path`` is a filter. ``paths`` bring in what speaks of them: a question's answer also has those records, and a
+    listing has only those. ``since`` is a revision: only records that were added or changed after it.
+    """
 
     question: str = ""
     also: tuple[str, ...] = ()
@@ -35,6 +40,8 @@ class Query:
     after: str = ""
     before: str = ""
     listing: bool = False
+    paths: tuple[str, ...] = ()
+    since: str = ""
 
     @property
     def phrasings(self) -> tuple[str, ...]:
@@ -54,6 +61,9 @@ def checked(query: Query) -> Query:
     for text in query.phrasings:
         if len(text) > MAX_QUESTION:
             raise SidecarError(f"the question has {len(text)} characters", f"ask in at most {MAX_QUESTION}")
+    paths = tuple(dict.fromkeys(p for p in map(_path, query.paths) if p))
+    if len(paths) > MAX_PATHS:
+        raise SidecarError(f"{len(paths)} paths are too many", f"name at most {MAX_PATHS}, or the folder they share")
     statuses = tuple("proposed" if s == "draft" else s for s in _words(query.statuses))
     _known("kind", kinds := _words(query.kinds), KINDS)
     _known("status", statuses, (*STATUSES, "all"))
@@ -69,6 +79,8 @@ def checked(query: Query) -> Query:
         statuses=statuses,
         trust=trust[0] if trust else "",
         path=_path(query.path),
+        paths=paths,
+        since=query.since.strip(),
         after=query.after.strip(),
         before=query.before.strip(),
     )

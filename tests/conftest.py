@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, settings
+
+# A deadline measures the machine the test runs on, not the rule it proves.
+settings.register_profile("rules", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("rules")
 
 Git = Callable[..., str]
 

@@ -24,7 +24,7 @@ class Entry:
     mode: int = 0o100644
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # not frozen: Python sets a traceback on what it raises
 class UnreadableBlobError(Exception):
     """A blob that is missing in this clone (partial clone, damage) or too large to be a record."""
 

@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "recall": ("sidecar.cli.recall_cmd", "recall"),
     "show": ("sidecar.cli.read_cmd", "show"),
     "list": ("sidecar.cli.read_cmd", "list_"),
+    "why": ("sidecar.cli.read_cmd", "why"),
     "check": ("sidecar.cli.check_cmd", "check"),
     "new": ("sidecar.cli.write_cmd", "new"),
     "renumber": ("sidecar.cli.write_cmd", "renumber"),
@@ -27,7 +28,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
-    "transcript": ("sidecar.cli.transcript_cmd", "command"),
 }
 
 

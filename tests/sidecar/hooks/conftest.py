@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -27,8 +28,6 @@ class Clone:
     environment: dict[str, str] = field(default_factory=dict)
 
     def git(self, *arguments: str, ok: bool = True) -> subprocess.CompletedProcess[str]:
-        import os
-
         done = subprocess.run(
             ["git", *arguments],
             cwd=self.folder,
@@ -118,12 +117,10 @@ def fake_python(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def sidecar(monkeypatch: pytest.MonkeyPatch) -> Callable[..., subprocess.CompletedProcess[str]]:
+def sidecar() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command line as its own process."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        import os
-
         command = [sys.executable, "-P", "-m", "sidecar", *arguments]
         return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
 

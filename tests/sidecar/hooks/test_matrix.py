@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,12 @@ HUSKY_H = (
 FRAMEWORK = """repos:
 - repo: local
   hooks:
-  - {id: theirs, name: theirs, language: system, always_run: true, pass_filenames: false, entry: sh -c 'echo pre-commit >>"$0"' %s}
+  - id: theirs
+    name: theirs
+    language: system
+    always_run: true
+    pass_filenames: false
+    entry: sh -c 'echo pre-commit >>"$0"' %s
 """
 
 Setup = Callable[[Path, Path], None]
@@ -48,7 +54,8 @@ def own(folder: Path, seen: Path) -> None:
 
 
 def program(folder: Path, seen: Path) -> None:
-    text = f"#!{sys.executable}\nimport pathlib, sys\nopen({str(seen)!r}, 'a').write(pathlib.Path(sys.argv[0]).name + '\\n')\n"
+    write = f"open({str(seen)!r}, 'a').write(pathlib.Path(sys.argv[0]).name + '\\n')"
+    text = f"#!{sys.executable}\nimport pathlib, sys\n{write}\n"
     _script(_hooks(folder) / "pre-commit", text)
     (folder / "scripts").mkdir()
     _script(folder / "scripts" / "any", text)
@@ -111,7 +118,7 @@ def _everything(folder: Path) -> dict[str, tuple[int, str | bytes]]:
     common = open_repository(folder).common
     files = [*_hooks(folder).rglob("*"), common / "config"]
     return {
-        str(path): (path.lstat().st_mode, os.readlink(path) if path.is_symlink() else path.read_bytes())
+        str(path): (path.lstat().st_mode, str(path.readlink()) if path.is_symlink() else path.read_bytes())
         for path in files
         if path.is_symlink() or path.is_file()
     }
@@ -119,7 +126,9 @@ def _everything(folder: Path) -> dict[str, tuple[int, str | bytes]]:
 
 @pytest.mark.parametrize("kind", [plain, worktree, submodule])
 @pytest.mark.parametrize("style", STYLES)
-def test_theirs_run_ours_run_and_uninstall_restores(clone, tmp_path, kind, style, monkeypatch) -> None:  # noqa: ANN001 - fixtures
+def test_theirs_run_ours_run_and_uninstall_restores(
+    clone: Any, tmp_path: Path, kind: Callable[[Path], Path], style: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In each kind of clone with each kind of hook: both fire, install is idempotent, uninstall restores every byte."""
     monkeypatch.setenv("PRE_COMMIT_HOME", str(tmp_path / "pre-commit"))
     clone.git("commit", "-q", "--allow-empty", "-m", "start")

@@ -31,8 +31,12 @@ def test_each_shim_is_a_shebang_and_our_lines_for_its_own_name(name: str) -> Non
     assert f'sidecar-hook" {name} "$@"'.encode() in shim(name)
 
 
-@given(st.sampled_from([b"#!/bin/sh\n", b"#!/usr/bin/env bash\n", b"#!/bin/bash -eu\n", b"#!/usr/bin/env -S sh -e\n", b""]),
-       st.binary().filter(lambda b: b"\0" not in b and b"knowledge-sidecar" not in b and not b.startswith(b"#!")))  # fmt: skip
+@given(
+    st.sampled_from(
+        [b"#!/bin/sh\n", b"#!/usr/bin/env bash\n", b"#!/bin/bash -eu\n", b"#!/usr/bin/env -S sh -e\n", b""]
+    ),
+    st.binary().filter(lambda b: b"\0" not in b and b"knowledge-sidecar" not in b and not b.startswith(b"#!")),
+)
 @example(b"#!/bin/sh\n", b"echo hi")
 @example(b"", b"\r\n")
 def test_taking_our_lines_out_restores_a_shell_hook_byte_for_byte(first: bytes, rest: bytes) -> None:
@@ -43,9 +47,18 @@ def test_taking_our_lines_out_restores_a_shell_hook_byte_for_byte(first: bytes, 
         assert without_block(lined) == first + rest
 
 
-@pytest.mark.parametrize("content", [
-    b"#!/usr/bin/env python3\nprint()\n", b"#!/bin/sh", b"\x7fELF\0\n", b"#!/usr/bin/perl\n", b"#!/bin/sh\r\necho\r\n", b"#!\n", SHEBANG,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"#!/usr/bin/env python3\nprint()\n",
+        b"#!/bin/sh",
+        b"\x7fELF\0\n",
+        b"#!/usr/bin/perl\n",
+        b"#!/bin/sh\r\necho\r\n",
+        b"#!\n",
+        SHEBANG,
+    ],
+)
 def test_what_is_no_shell_script_never_gets_our_lines(content: bytes) -> None:
     """Our lines are shell: anything else is kept aside and run from our file."""
     assert with_block(content, LINES) is None
@@ -104,18 +117,21 @@ def test_under_the_framework_ours_run_as_its_legacy_hook_once() -> None:
     assert uninstall_steps(place) == [Step("remove", "pre-commit.legacy")]
 
 
-@pytest.mark.parametrize(("found", "aside", "obstacle", "expected"), [
-    (Found(), Found(), "", "none"),
-    (Found(SHIM, executable=True), Found(), "", "ours"),
-    (Found(SHIM, executable=True), Found(), "gone", "none"),
-    (Found(SHIM, executable=False), Found(), "", "none"),
-    (Found(SHIM, executable=True), Found(b"x", executable=True), "", "both"),
-    (Found(SHIM, executable=True), Found(b"x", executable=True), "gone", "theirs"),
-    (Found(SHIM + b"x", executable=True), Found(), "", "both"),
-    (Found(SHIM + b"x", executable=True), Found(), "gone", "theirs"),
-    (Found(b"x", executable=True), Found(), "", "theirs"),
-    (Found(b"x", executable=False), Found(), "", "none"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("found", "aside", "obstacle", "expected"),
+    [
+        (Found(), Found(), "", "none"),
+        (Found(SHIM, executable=True), Found(), "", "ours"),
+        (Found(SHIM, executable=True), Found(), "gone", "none"),
+        (Found(SHIM, executable=False), Found(), "", "none"),
+        (Found(SHIM, executable=True), Found(b"x", executable=True), "", "both"),
+        (Found(SHIM, executable=True), Found(b"x", executable=True), "gone", "theirs"),
+        (Found(SHIM + b"x", executable=True), Found(), "", "both"),
+        (Found(SHIM + b"x", executable=True), Found(), "gone", "theirs"),
+        (Found(b"x", executable=True), Found(), "", "theirs"),
+        (Found(b"x", executable=False), Found(), "", "none"),
+    ],
+)
 def test_status_says_which_really_fire(found: Found, aside: Found, obstacle: str, expected: str) -> None:
     """Every state of a hooks folder has one answer to which hooks Git runs."""
     assert fires(Place("post-commit", found, aside), obstacle)[0] == expected
