@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,6 +81,39 @@ class Provider:
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
+
+    def propose(
+        self,
+        record: Mapping[str, object] | str | bytes,
+        *,
+        agent: str = "",
+        session: str = "",
+        work: str = "",
+        onto: str = "",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Commit a record as a candidate on a branch of its own (see `sidecar.propose.propose`)."""
+        from sidecar.propose import propose, proposer
+
+        return propose(self, record, proposer(agent, session, work), onto=onto, dry_run=dry_run)
+
+    def revise(
+        self, ident: str, change: Mapping[str, object], *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Amend a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.revise`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import revise
+
+        return revise(self, ident, change, proposer(agent, session), propose=propose)
+
+    def forget(
+        self, ident: str, reason: str, *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Withdraw a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.forget`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import forget
+
+        return forget(self, ident, reason, proposer(agent, session), propose=propose)
 
     def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
         """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
