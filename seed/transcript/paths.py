@@ -55,7 +55,7 @@ _SUFFIX = (
 )
 # With slashes, or a bare name with a well-known suffix. After ":" or "/" stands the rest of a URL.
 _MENTION = re.compile(
-    rb"(?<![\w./@:+-])(?:(?:~/|\.{1,2}/|/)?(?:" + _SEGMENT + rb"/)++" + _SEGMENT + rb"|"
+    rb"(?<![\w./@:+)\]-])(?:(?:~/|\.{1,2}/|/)?(?:" + _SEGMENT + rb"/)++" + _SEGMENT + rb"|"
     rb"\w[\w.-]*\.(?:" + _SUFFIX + rb")(?![\w/-]))"
 )
 _EXTENSION = re.compile(rb"[\w)\]]\.[A-Za-z]\w{0,9}$|/\.\w+$|/[A-Z]\w+file$")
@@ -63,7 +63,7 @@ _LIBRARY = re.compile(
     rb"(?:node|next|nuxt|vue|react|express|three|d3|chart|discord|alpine)\.js$", re.IGNORECASE
 )
 # Escapes of JSON (of JSON inside JSON too) become blanks of the same length, so that offsets stay true.
-_ESCAPE = re.compile(rb"\\++(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = re.compile(rb"\\++(?:u[0-9a-fA-F]{4}|.)?", re.DOTALL)
 _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 _REDIRECTED = re.compile(r"(?<![0-9&=-])>>?\s*\"?([\w./@+-]*[\w-]\.\w+)")
 

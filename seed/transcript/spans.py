@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 JsonPath = tuple[str | int, ...]
 
-# Possessive quantifiers: a string of megabytes is one step and needs no backtracking memory.
+# Possessive quantifiers: a string of megabytes is one step and needs no backtracking memory; one that
+# is never closed is a token too, or each quote in it would be tried again.
 # Colons are left out like blanks: a key is the string that stands where an object expects one.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],]|[^\s"{}\[\],:]++', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[{}\[\],]|[^\s"{}\[\],:]++', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def walk(raw: bytes) -> Iterator[Value]:
             if isinstance(last, int):
                 path[-1] = last + 1
         else:
-            quote = first == b'"'
+            quote = first == b'"' and len(token) > 1
             yield Value(tuple(path), start + quote, end - quote, text=quote, leaf=True)
         keyed = False
 

@@ -185,7 +185,7 @@ def _eventlog() -> bytes:
     def said(text: str) -> list[dict[str, str]]:
         return [{"type": "text", "text": text}]
 
-    hidden = {"shadowedRange": {"start": 1, "end": 4}, "shadowedSeqs": [1, 2, 4]}
+    hidden = {"compactionId": "k1", "shadowedRange": {"start": 1, "end": 4}, "shadowedSeqs": [1, 2, 4]}
     log = {"turn": 1, "callId": "c1", "name": "write", "arguments": '{"file_path":"seed/db.py"}'}
     done = {"callId": "c1", "content": [{"type": "text", "text": "ok"}], "isError": False}
     return jsonl(
@@ -195,7 +195,7 @@ def _eventlog() -> bytes:
         {"type": "tool/call", "seq": 3, "time": 3, "data": log},
         {"type": "tool/result", "seq": 4, "time": 4, "data": {"message": done}},
         {"type": "compaction/start", "seq": 5, "data": {"compactionId": "k1"}},
-        {"type": "compaction/summary", "seq": 6, "data": {**hidden, "compactionId": "k1", "summary": said("wrote")}},
+        {"type": "compaction/summary", "seq": 6, "data": {**hidden, "summary": said("wrote")}},
         {"type": "compaction/end", "seq": 7, "data": {"compactionId": "k1"}},
     )  # fmt: skip
 

@@ -40,3 +40,8 @@ def test_any_bytes_can_be_walked(raw: bytes) -> None:
 def test_the_last_of_a_key_given_twice_counts() -> None:
     """A duplicate key means its last value, as for the JSON reader."""
     assert spans.locate(b'{"a":1,"a":22}', {("a",)}) == {("a",): (11, 13)}
+
+
+def test_a_torn_string_full_of_quotes_is_quick() -> None:
+    """A line torn inside a string is walked once, not once for each quote in it."""
+    assert len(list(spans.walk(b'{"a":"' + b'\\" ' * 500_000))) <= 1
