@@ -119,6 +119,8 @@ class Archive:
                 secrets=secrets(),
             )
             changed = earlier is None or replace(new, source=earlier.source) != earlier
+            if content.written:
+                files.sync_folder(folder.folder)
             if changed:
                 files.write_atomically(home / f"{new.id}.json", [manifest.dump(new)])
             others = [one for one in known if one.id != new.id]

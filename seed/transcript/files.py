@@ -24,9 +24,10 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
+def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True) -> None:
     """Write ``chunks`` to ``path`` (mode 0600) so that a crash leaves the old file or the new one.
 
+    Without ``sync`` its name is not yet durable: call `sync_folder` before anything refers to it.
     Raises OSError where the disk refuses, and whatever ``chunks`` raises; ``path`` is then as it was.
     """
     temporary = path.parent / f"{TEMPORARY}{os.getpid()}-{secrets.token_hex(6)}"
@@ -41,7 +42,8 @@ def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    if sync:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

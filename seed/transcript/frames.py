@@ -59,7 +59,7 @@ class FrameFolder:
         if digest in known and path.exists() and path.stat().st_size == known[digest]:
             return Frame(len(raw), known[digest], raw.count(b"\n"), digest), 0
         packed = self._compressor.compress(raw)
-        files.write_atomically(path, [packed])
+        files.write_atomically(path, [packed], sync=False)
         frame = Frame(len(raw), len(packed), raw.count(b"\n"), digest)
         self.get(frame)
         return frame, len(packed)
