@@ -46,16 +46,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A row of a compaction. ``phase`` is start, summary, end, or whole when one row is all there is.
+    """A row of a compaction. ``phase`` is start, summary, end; whole when one row is all; or replace.
 
     What it hides: ``seqs`` (the host's numbers), ``interval`` (first and last of them, inclusive), or
-    with neither everything visible before it, except rows from id ``kept_from`` to id ``kept_to``.
+    ``everything`` visible before it, except the rows from id ``kept_from`` to id ``kept_to`` and the
+    prompts in ``kept_texts``. ``replace`` is a row that takes the place of others, without a compaction.
     """
 
     phase: str
     id: str = ""
     seqs: tuple[int, ...] = ()
     interval: tuple[int, int] | None = None
+    everything: bool = False
     kept_from: str = ""
     kept_to: str = ""
     kept_texts: frozenset[str] = frozenset()

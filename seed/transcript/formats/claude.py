@@ -49,13 +49,14 @@ def facts(row: Row) -> Facts:
 
 def _compaction(row: Row) -> Compaction | None:
     if row.get("isCompactSummary"):
-        return Compaction("summary")
+        return Compaction("summary", everything=True)
     if row.get("type") != "system" or row.get("subtype") != "compact_boundary":
         return None
     metadata = mapping(row.get("compactMetadata"))
     kept = mapping(metadata.get("preservedSegment"))
     return Compaction(
         "start",
+        everything=True,
         kept_from=text(kept.get("headUuid")),
         kept_to=text(kept.get("tailUuid")),
         trigger=text(metadata.get("trigger")),

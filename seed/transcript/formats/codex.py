@@ -88,7 +88,7 @@ def _compaction(kind: str, inner: str, payload: Row) -> Compaction | None:
     if kind == "compacted":
         history = payload.get("replacement_history")
         kept = [shown(mapping(item).get("content")) for item in history] if isinstance(history, list) else []
-        return Compaction("whole", kept_texts=frozenset(filter(None, kept)))
+        return Compaction("whole", everything=True, kept_texts=frozenset(filter(None, kept)))
     if kind == "event_msg" and inner == "error" and "compact" in text(payload.get("message")).lower():
         return Compaction("end", error=text(payload.get("message")))
     return None

@@ -76,7 +76,7 @@ def _compaction(phase: str, row: Row, body: Row) -> Compaction:
     if not error and (body.get("ok") is False or body.get("success") is False):
         error = "not successful"
     return Compaction(
-        phase if phase in {"start", "summary", "end"} else "whole",
+        {"start": "start", "summary": "summary", "end": "end", "prune": "replace"}.get(phase, "whole"),
         id=text(body.get("compactionId")) or text(body.get("compaction_id")),
         seqs=tuple(sorted({*seqs, *more})),
         interval=between or interval,

@@ -36,7 +36,6 @@ def facts(row: Row) -> Facts:
     elif not message:
         key = "content" if kind == "custom_message" else "summary"
         blocks = tuple(content(row.get(key), (key,)))
-    hides = kind == "compaction"
     return Facts(
         type=kind,
         role="tool" if role == "toolResult" else role or kind,
@@ -47,9 +46,10 @@ def facts(row: Row) -> Facts:
         cwd=text(row.get("cwd")),
         session=text(row.get("id")) if kind == "session" else "",
         visible=kind in {"message", "compaction", "branch_summary", "custom_message"},
-        compaction=Compaction(
-            "whole", kept_from=text(row.get("firstKeptEntryId")), tokens=number(row.get("tokensBefore")) or 0
-        )
-        if hides
-        else None,
+        compaction=_compaction(row) if kind == "compaction" else None,
     )
+
+
+def _compaction(row: Row) -> Compaction:
+    kept, tokens = text(row.get("firstKeptEntryId")), number(row.get("tokensBefore")) or 0
+    return Compaction("whole", everything=True, kept_from=kept, tokens=tokens)
