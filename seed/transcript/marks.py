@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from seed.transcript import paths, signals, spans
 from seed.transcript.facts import Compaction, Facts, parse_row
 from seed.transcript.formats import facts_of
+from seed.transcript.formats.blocks import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -81,5 +82,6 @@ def _mentioned(raw: bytes, blocks: tuple[Block, ...], base: str) -> Iterator[str
 def _failure(block: Block) -> str:
     if block.kind != "result":
         return ""
-    said = signals.failure(block.text) if block.failed or len(block.text) < PROMPT_CHARS else ""
-    return said or (signals.first_line(block.text) if block.failed else "")
+    text = output(block.text)
+    said = signals.failure(text) if block.failed or len(text) < PROMPT_CHARS else ""
+    return said or (signals.first_line(text) if block.failed else "")

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 
+Span = tuple[int, int]
+
 LINE_CHARS = 160
+WALL_CHARS = 600
 
 _FAILURES = (
-    r"^Traceback \(most recent call last\)",
     r"^E {3}\S",
     r"^(?:FAILED|ERROR)\b",
     r"^(?:fatal|panic|error(?:\[\w+\])?): |^npm ERR!",
     r"^(?:\w+\.)*\w*(?:Error|Exception)\b: ",
     r"^\S?[^\n]{0,80}: (?:command not found|No such file or directory|Permission denied)",
+    r"^[^\n]{1,160}: error\b",
+)
+# Only that something failed, not what: asked for when nothing says more.
+_FAILURES_AT_ALL = (
+    r"^Traceback \(most recent call last\)",
     r"^(?:Exit|exit) (?:code|status):? [1-9]",
     r"^[1-9]\d* (?:failed|errors?)\b",
 )
@@ -41,6 +48,7 @@ _HOSTS = (
 )
 
 _FAILURE = re.compile("|".join(_FAILURES), re.MULTILINE)
+_FAILURE_AT_ALL = re.compile("|".join(_FAILURES_AT_ALL), re.MULTILINE)
 _DECISION = re.compile("|".join(_DECISIONS), re.IGNORECASE)
 _CORRECTION = re.compile("|".join(_CORRECTIONS), re.IGNORECASE)
 _INJECTED = re.compile("|".join(_HOSTS))
@@ -48,17 +56,27 @@ _INJECTED = re.compile("|".join(_HOSTS))
 
 def failure(text: str) -> str:
     """Return the line in which ``text`` reports a failure, or nothing."""
-    return _line_of(text, _FAILURE.search(text))
+    return quoted(text, failed(text))
 
 
 def decision(text: str) -> str:
     """Return the line in which ``text`` states a decision, or nothing."""
-    return _line_of(text, _DECISION.search(text))
+    return quoted(text, decided(text))
 
 
-def correction(text: str) -> str:
-    """Return the line in which a user's ``text`` corrects the agent, or nothing."""
-    return "" if injected(text) else _line_of(text, _CORRECTION.search(text))
+def decided(text: str) -> Span | None:
+    """Return where ``text`` states a decision."""
+    return line(text, _DECISION)
+
+
+def corrected(text: str) -> Span | None:
+    """Return where a user's ``text`` corrects the agent; what the host put in corrects nothing."""
+    return None if injected(text) else line(text, _CORRECTION)
+
+
+def failed(text: str) -> Span | None:
+    """Return where ``text`` reports a failure."""
+    return line(text, _FAILURE) or line(text, _FAILURE_AT_ALL)
 
 
 def injected(text: str) -> bool:
@@ -71,15 +89,22 @@ def first_line(text: str) -> str:
     return next((_shortened(line) for line in text.split("\n") if line.strip()), "")
 
 
-def _line_of(text: str, match: re.Match[str] | None) -> str:
+def line(text: str, pattern: re.Pattern[str]) -> Span | None:
+    """Return the span of the line in which ``pattern`` matches; of a wall of text, from the match on."""
+    match = pattern.search(text)
     if match is None:
-        return ""
+        return None
     start = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
-    line = text[start : end if end >= 0 else len(text)]
-    if len(line) > LINE_CHARS:  # a wall of text: what matters begins at the match
-        line = text[match.start() : match.start() + LINE_CHARS + 1]
-    return _shortened(line)
+    end = end if end >= 0 else len(text)
+    return (
+        (start, end) if end - start <= WALL_CHARS else (match.start(), min(end, match.start() + WALL_CHARS))
+    )
+
+
+def quoted(text: str, span: Span | None) -> str:
+    """Return what stands at ``span`` in one line, shortened; nothing for None."""
+    return _shortened(text[slice(*span)]) if span else ""
 
 
 def _shortened(line: str) -> str:

@@ -30,6 +30,16 @@ def shown(value: object) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def output(said: str) -> str:
+    """Return what a tool printed, also where the host wraps that in JSON with the exit code beside it."""
+    if said.startswith("{") and '"output"' in said:
+        try:
+            return text(mapping(json.loads(said)).get("output")) or said
+        except (ValueError, RecursionError):
+            return said
+    return said
+
+
 def _part(value: object) -> str:
     inner = mapping(value)
     if isinstance(inner.get("text"), str):
