@@ -1,0 +1,102 @@
+"""A page from its lines and headings, whatever the markup: title, fields, sections, prose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from seed.importers.fields import RELATIONS, is_section, normal_name, scan_lines
+from seed.importers.model import Block, Document, Field, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_ITEM = re.compile(r"^[\s>]*(?:[-*+]|\d{1,3}[.)])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading: its text, the index of its first line, and that of the first line after it."""
+
+    level: int
+    title: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document with its markup understood. ``lines``: code, comments and front matter are empty lines."""
+
+    document: Document
+    lines: list[str]
+    headings: list[Heading]
+    front: tuple[Field, ...] = ()
+    links: Mapping[str, str] | None = None
+    doubts: Sequence[str] = ()
+
+
+def assemble(source: Source) -> Page:
+    """Take the page apart into fields (front matter, header, sections, other lines) and prose."""
+    lines, headings, front = source.lines, source.headings, source.front
+    title = _title(headings)
+    header_end = next((h.start for h in headings if h is not title), len(lines))
+    header, used = scan_lines(lines[:header_end], "header line")
+    sections, spans = _sections(lines, headings)
+    later, later_used = scan_lines(lines, "line", only=("status", "date"))
+    taken = used | spans | later_used | {n for h in headings for n in range(h.start, h.end)}
+    document = source.document
+    return Page(
+        path=document.path,
+        text=document.text,
+        title=title.title if title else next((f.value for f in front if f.name == "title"), ""),
+        fields=(*front, *header, *sections, *later),
+        headings=tuple(h.title for h in headings),
+        blocks=_blocks(lines, taken),
+        links=source.links or {},
+        also=document.also,
+        doubts=tuple(doubt for doubt in (document.doubt, *source.doubts) if doubt),
+    )
+
+
+def _title(headings: list[Heading]) -> Heading | None:
+    """Return the first heading of the top level that names no field or section; else the first one of all."""
+    named = [h for h in headings if not normal_name(h.title) and not is_section(h.title)]
+    top = next((h for h in named if h.level == 1), None)
+    return top or next((h for h in named if h is headings[0]), None)
+
+
+def _sections(lines: list[str], headings: list[Heading]) -> tuple[list[Field], set[int]]:
+    """Read sections named like a field, also with the value in the heading: ``## Status: Accepted``."""
+    found: list[Field] = []
+    spans: set[int] = set()
+    for index, heading in enumerate(headings):
+        name, _, inline = heading.title.partition(":")
+        field = normal_name(name)
+        if not field:
+            continue
+        following = headings[index + 1 :]
+        end = next((h.start for h in following if h.level <= heading.level), len(lines))
+        own = min(end, next((h.start for h in following), len(lines)))
+        body = "\n".join(lines[heading.end : own]).strip() or "\n".join(lines[heading.end : end]).strip()
+        where = f"section {heading.title!r}, line {heading.start + 1}"
+        found.append(Field(field, inline.strip() or body, where))
+        if field in {"status", "date", *RELATIONS}:
+            spans.update(range(heading.start, own))
+    return found, spans
+
+
+def _blocks(lines: list[str], taken: set[int]) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    current: list[str] = []
+    first = 0
+    for index, line in enumerate([*lines, ""]):
+        ends = not line.strip(" >") or index in taken or line.lstrip().startswith("|") or _ITEM.match(line)
+        if ends and current:
+            blocks.append(Block(" ".join(current), first + 1))
+            current = []
+        if line.strip(" >") and index not in taken:
+            first = first if current else index
+            current.append(_ITEM.sub("", line).strip(" >\t"))
+    return tuple(blocks)
