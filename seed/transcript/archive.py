@@ -83,7 +83,7 @@ class Archive:
             raise SidecarError(f"{name} begins {len(matches)} transcripts: {several}", "write more of it")
         return self.load(matches[0] if matches else name)
 
-    def store(  # noqa: PLR0913  # one capture has this many facts, and a class for them would hide them
+    def store(  # one capture has this many facts, and a class for them would hide them
         self,
         identity: Identity,
         chunks: Iterable[bytes],

@@ -80,15 +80,11 @@ def read(reader: Reader, query: Query) -> Page:
     Raises SidecarError when none of the numbers is known, and for a size that makes no sense.
     """
     if query.max_bytes < 4 or query.offset < 0:  # noqa: PLR2004  # the longest character of UTF-8
-        raise SidecarError(
-            f"cannot read {query.max_bytes} bytes from {query.offset}", "give positive numbers"
-        )
+        raise SidecarError(f"cannot read {query.max_bytes} bytes from {query.offset}", "give positive numbers")
     wanted, unknown = _wanted(reader, query)
     if not wanted:
         numbers = f"0 to {reader.manifest.turns - 1}"
-        raise SidecarError(
-            f"{reader.manifest.id} has no {', '.join(unknown) or 'turn'}", f"its turns are {numbers}"
-        )
+        raise SidecarError(f"{reader.manifest.id} has no {', '.join(unknown) or 'turn'}", f"its turns are {numbers}")
     parts: list[Part] = []
     position, left, matched = 0, query.max_bytes, 0
     for ordinal in wanted:
@@ -157,20 +153,14 @@ def _show(reader: Reader, ordinal: int, *, raw: bool) -> _Shown:
 def _rendered(line: bytes, blocks: Iterable[Block]) -> Iterator[str]:
     """Yield each block with a line that says what it is; arguments that are an object as the row has them."""
     blocks = tuple(blocks)
-    objects = {
-        block.at for block in blocks if block.kind == "call" and isinstance(block.arguments, dict | list)
-    }
+    objects = {block.at for block in blocks if block.kind == "call" and isinstance(block.arguments, dict | list)}
     at = spans.locate(line, objects) if objects else {}
     for block in blocks:
         if block.kind == "text":
             yield block.text
             continue
-        name = " ".join(
-            filter(None, (block.kind, block.name, block.call.text, "failed" if block.failed else ""))
-        )
-        exact = (
-            line[slice(*at[block.at])].decode("utf-8", "surrogateescape") if block.at in at else block.text
-        )
+        name = " ".join(filter(None, (block.kind, block.name, block.call.text, "failed" if block.failed else "")))
+        exact = line[slice(*at[block.at])].decode("utf-8", "surrogateescape") if block.at in at else block.text
         yield f"[{name}]\n{exact}"
 
 

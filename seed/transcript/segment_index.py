@@ -52,9 +52,7 @@ class SegmentIndex:
         one = self.segment(number)
         turn, raw = reader.turn(one.turn)
         if turn.digest != self.turn_digest(one.turn):
-            raise StoreError(
-                f"turn {one.turn} of {self.transcript} is not what was indexed", "segment it again"
-            )
+            raise StoreError(f"turn {one.turn} of {self.transcript} is not what was indexed", "segment it again")
         return raw[one.start : one.end]
 
 
@@ -77,9 +75,7 @@ def build(reader: Reader, scheme: str) -> SegmentIndex:
             for column, value in zip(columns, (one.turn, one.start, one.end), strict=True):
                 column.append(value)
     if f"sha256:{whole.hexdigest()}" != expected:
-        raise StoreError(
-            f"{reader.manifest.id} does not hold the bytes of {expected}", "run `transcript verify`"
-        )
+        raise StoreError(f"{reader.manifest.id} does not hold the bytes of {expected}", "run `transcript verify`")
     index = SegmentIndex(reader.manifest.id, expected, scheme, VERSION, *columns, bytes(digests))
     check((index.segment(number) for number in range(len(index))), lengths)
     return index
@@ -99,9 +95,7 @@ def views(reader: Reader, index: SegmentIndex) -> Iterator[tuple[int, str]]:
 
 def file_name(index: SegmentIndex) -> str:
     """Return the name of the family's file: another scheme, version or state of the session is another."""
-    return (
-        f"{index.transcript}.{index.digest.removeprefix('sha256:')[:16]}.{index.scheme}.v{index.version}.seg"
-    )
+    return f"{index.transcript}.{index.digest.removeprefix('sha256:')[:16]}.{index.scheme}.v{index.version}.seg"
 
 
 def dump(index: SegmentIndex) -> bytes:
@@ -126,9 +120,7 @@ def parse(data: bytes) -> SegmentIndex:
     except (ValueError, KeyError, TypeError, zstandard.ZstdError):
         whole = False
     if not whole:
-        raise SidecarError(
-            "the segment index is damaged, or of another format", "delete it: it is built again"
-        )
+        raise SidecarError("the segment index is damaged, or of another format", "delete it: it is built again")
     position = 0
     for column, width in zip(columns, sizes, strict=True):
         column.frombytes(raw[position : position + width])
