@@ -69,9 +69,7 @@ def read_documents(
     Raises SidecarError for a status or target that cannot be.
     """
     if missing_status and missing_status not in STATUSES:
-        raise SidecarError(
-            f"--missing-status {missing_status!r} is no status", f"use one of {', '.join(STATUSES)}"
-        )
+        raise SidecarError(f"--missing-status {missing_status!r} is no status", f"use one of {', '.join(STATUSES)}")
     target = check_target(into or f"knowledge/{prefix}")
     pages, names, skipped = _select(documents)
     ids = naming.assign_ids(prefix, [(page.path, names[page.path]) for page in pages])
@@ -105,9 +103,7 @@ def check_target(into: str) -> str:
     """
     path = PurePosixPath(into.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise SidecarError(
-            f"--into {into!r} leaves the repository", "name a folder below it, e.g. knowledge/adr"
-        )
+        raise SidecarError(f"--into {into!r} leaves the repository", "name a folder below it, e.g. knowledge/adr")
     return path.as_posix()
 
 
@@ -181,6 +177,4 @@ def _folder_notes(order: dates.Order, found: Iterable[tuple[dates.Reading, str] 
     known = sum(bool(reading.order) for reading in readings)
     if order:
         return (f"{unclear} dates were read {order}, as the {known} of this folder that leave no choice are",)
-    return (
-        f"{unclear} dates could be day or month first, and no other date of the folder settles it: left out",
-    )
+    return (f"{unclear} dates could be day or month first, and no other date of the folder settles it: left out",)

@@ -36,9 +36,7 @@ def status(page: Page, missing: str, notes: Notes) -> tuple[str, str]:
         if chosen is None and reading.status:
             chosen = (item, reading)
         elif chosen and reading.status not in {"", "unknown", chosen[1].status} and item.name == "status":
-            notes.doubts.append(
-                f"{item.where} says {reading.status!r}, {chosen[0].where} {chosen[1].status!r}"
-            )
+            notes.doubts.append(f"{item.where} says {reading.status!r}, {chosen[0].where} {chosen[1].status!r}")
         elif not chosen and reading.doubt:
             notes.doubts.append(f"{reading.doubt} ({item.where})")
     if chosen:
@@ -59,9 +57,7 @@ def date_reading(page: Page, name: Name) -> tuple[dates.Reading, str] | None:
         for item in page.named(*names):
             readings = [found for line in item.value.split("\n") if (found := dates.find(line))]
             if readings and item.name == "changelog":
-                return min(
-                    readings, key=lambda r: r.iso or r.day_first or "9"
-                ), f"the first entry of {item.where}"
+                return min(readings, key=lambda r: r.iso or r.day_first or "9"), f"the first entry of {item.where}"
             if readings:
                 return readings[0], item.where
     found = dates.find(name.number)
@@ -76,9 +72,7 @@ def date(reading: tuple[dates.Reading, str] | None, order: dates.Order, notes: N
     found, where = reading
     iso = dates.settle(found, order)
     if not iso and found.ambiguous:
-        notes.doubts.append(
-            f"date {found.written!r} ({where}) is {found.day_first} or {found.month_first}: left out"
-        )
+        notes.doubts.append(f"date {found.written!r} ({where}) is {found.day_first} or {found.month_first}: left out")
     elif not iso:
         notes.doubts.append(f"date {found.written!r} ({where}) is no day of the calendar: left out")
     else:
@@ -93,9 +87,7 @@ def relate(page: Page, name: Name, index: Index, notes: Notes) -> dict[str, list
     for claim, where in _claims(page, index):
         for ref in claim.refs:
             target = index.resolve(ref, page.path, name)
-            relation = (
-                relations.PARTLY.get(claim.relation, claim.relation) if claim.partial else claim.relation
-            )
+            relation = relations.PARTLY.get(claim.relation, claim.relation) if claim.partial else claim.relation
             if not target.id:
                 if claim.certain:
                     notes.doubts.append(f"{relation} at {where} leads nowhere: {target.doubt}")
@@ -120,9 +112,7 @@ def _claims(page: Page, index: Index) -> list[tuple[relations.Claim, str]]:
             for piece in re.split(r"\n\s*\n|\n(?=\s*[-*+>] )", item.value[: wording.ENOUGH]):
                 claims += [(c, item.where) for c in relations.from_text(piece, "status", page.links, index)]
     for block in page.blocks:
-        claims += [
-            (c, f"line {block.line}") for c in relations.from_text(block.text, "prose", page.links, index)
-        ]
+        claims += [(c, f"line {block.line}") for c in relations.from_text(block.text, "prose", page.links, index)]
     return claims
 
 
@@ -153,7 +143,5 @@ def settle(state: tuple[str, str], links: Mapping[str, list[str]], notes: Notes)
     if state[0] == "superseded" and not successors:
         notes.doubts.append("superseded, but by which record is not written")
     if state[0] == "accepted" and successors:
-        notes.doubts.append(
-            f"the status says accepted, yet it is written to be superseded by {successors[0]}"
-        )
+        notes.doubts.append(f"the status says accepted, yet it is written to be superseded by {successors[0]}")
     return state

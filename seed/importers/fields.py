@@ -39,9 +39,7 @@ _LINE = re.compile(
     r"^[\s>]*(?:[-*+]\s+)?(?P<bold>\**_*)(?P<name>[^\W\d_][\w -]{1,30}?)\**_*\s*"
     r"(?:(?P<colon>[:：])\**_*|(?=\s\d))\s*(?P<value>.*)$"
 )
-_SEPARATOR = re.compile(
-    r"(?<!\s)(\s+[·•|]\s+|\s{2,}(?=\*\*\w))"
-)  # "**Status:** accepted · **Date:** 2020-01-31"
+_SEPARATOR = re.compile(r"(?<!\s)(\s+[·•|]\s+|\s{2,}(?=\*\*\w))")  # "**Status:** accepted · **Date:** 2020-01-31"
 _BOLD = re.compile(r"^[\s>]*(?:\*\*|__)([^\W\d_][\w -]{1,30}?)[:：]?(?:\*\*|__)[:：]?\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
 

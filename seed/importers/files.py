@@ -46,9 +46,7 @@ def read_documents(folder: Path, is_read: Callable[[str], bool]) -> tuple[list[D
         if is_read(path.name):
             found.append(_read(path, relative))
         elif path.suffix.lower() in _TEXT:
-            found.append(
-                Skipped(relative, f"{path.suffix or 'files without an ending'}: not read by this importer")
-            )
+            found.append(Skipped(relative, f"{path.suffix or 'files without an ending'}: not read by this importer"))
     documents = [item for item in found if isinstance(item, Document)]
     return documents, [item for item in found if isinstance(item, Skipped)]
 
@@ -99,9 +97,7 @@ def mark(text: str, source: str) -> str:
     """Put a first line over a record's YAML that lets a later import see whether a person changed it."""
     shown = re.sub(r"[^ -~\w]", "?", source)  # a line break in a file name must not end the comment
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return (
-        f"# Imported by sidecar from {shown}; digest {digest}. Edit freely: an edited file is kept.\n{text}"
-    )
+    return f"# Imported by sidecar from {shown}; digest {digest}. Edit freely: an edited file is kept.\n{text}"
 
 
 def is_as_imported(text: str) -> bool:
@@ -110,9 +106,7 @@ def is_as_imported(text: str) -> bool:
     return match is not None and hashlib.sha256(text[match.end() :].encode()).hexdigest()[:16] == match[1]
 
 
-def write_records(
-    records: Iterable[Imported], root: Path, *, force: bool = False, dry_run: bool = False
-) -> Written:
+def write_records(records: Iterable[Imported], root: Path, *, force: bool = False, dry_run: bool = False) -> Written:
     """Write each record below ``root``; one that a person edited is kept unless ``force``.
 
     Raises SidecarError where a file cannot be written.

@@ -41,9 +41,7 @@ def as_fields(data: Mapping[str, object], where: str) -> tuple[Field, ...]:
     for key, value in data.items():
         name = normal_name(str(key))
         values = value if isinstance(value, list) else [value]
-        written = "\n".join(
-            str(v) for v in values if isinstance(v, str | int | float) or hasattr(v, "isoformat")
-        )
+        written = "\n".join(str(v) for v in values if isinstance(v, str | int | float) or hasattr(v, "isoformat"))
         if name and written.strip():
             found.append(Field(name, written.strip(), f"{where} key {key!r}"))
     return tuple(found)

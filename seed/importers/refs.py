@@ -24,9 +24,7 @@ _LINK = re.compile(
     r"|(?<![\w./%-])(?P<file>[\w./%-]{1,300}\.(?:md|markdown|rst|mdx))\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
-    r"(?:(?<=[#\s(\[])|^)(?:(?P<label>[A-Za-z]{1,8})[-_ #.]*)?(?P<number>\d{1,6})(?![\d.]*\d|\w)"
-)
+_NUMBER = re.compile(r"(?:(?<=[#\s(\[])|^)(?:(?P<label>[A-Za-z]{1,8})[-_ #.]*)?(?P<number>\d{1,6})(?![\d.]*\d|\w)")
 TOKEN = re.compile("\ue000(\\d+)\ue001")
 
 

@@ -54,9 +54,7 @@ _PART = re.compile(
     r"|narrowly|(?:decision|step|point|item) \w?\d+|for the (?!same\b))\b|§",
     re.IGNORECASE,
 )
-_STOP = re.compile(
-    r"\b(?:which|because|but|since|as|that|when|where|who|due|however|see)\b(?! well)", re.IGNORECASE
-)
+_STOP = re.compile(r"\b(?:which|because|but|since|as|that|when|where|who|due|however|see)\b(?! well)", re.IGNORECASE)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?![-\w])|\(?\b\d{1,2} \w{3,9} \d{4}\b\)?")
 _OBJECT = re.compile(rf"^\W*(?:{_OURS}\b|it\b)", re.IGNORECASE)
 _NOTHING = re.compile(

@@ -26,9 +26,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _PARTIAL_LEAD = re.compile(r"^\W*(?:in part|part(?:ly|ially))\W+(?P<rest>.*)$", re.IGNORECASE)
-_STILL = re.compile(
-    r"\b(?:remain|still|stay)s? (?:\w+ )?(?:valid|in (?:force|effect)|appl|hold|stand)", re.IGNORECASE
-)
+_STILL = re.compile(r"\b(?:remain|still|stay)s? (?:\w+ )?(?:valid|in (?:force|effect)|appl|hold|stand)", re.IGNORECASE)
 _MENU = re.compile(
     r"\bstatus(?:es)?\b.{0,40}\b(?:such as|are\b|one of|could be|can be)|^\W*(?:one of|options?)\b",
     re.IGNORECASE,
@@ -36,12 +34,8 @@ _MENU = re.compile(
 ENOUGH = 4000  # characters of a section in which a status stands
 _FINAL = ("rejected", "deprecated", "superseded")
 _DATED = re.compile(_DATE)
-_STEP = re.compile(
-    r"^(?:[\s,;:./()–—-]|\b(?:but|and|by|has|been|is|on|later|since|now|then|was)\b)*$", re.IGNORECASE
-)
-_ENTRY = re.compile(
-    rf"^\W{{0,9}}(?:$|(?:by|on|in|at|see|from|because|since|as|due|with|for)\b|{_DATE})", re.IGNORECASE
-)
+_STEP = re.compile(r"^(?:[\s,;:./()–—-]|\b(?:but|and|by|has|been|is|on|later|since|now|then|was)\b)*$", re.IGNORECASE)
+_ENTRY = re.compile(rf"^\W{{0,9}}(?:$|(?:by|on|in|at|see|from|because|since|as|due|with|for)\b|{_DATE})", re.IGNORECASE)
 _ARROW = re.compile(r"^\W*(?:→|->|=>|➜|then\b|now\b|, now\b|but now\b)\W*(?:is |been )?$", re.IGNORECASE)
 
 
@@ -155,9 +149,7 @@ def _follow(status: str, rest: str, match: re.Match[str]) -> tuple[str, str]:
     """Go on through the rest of a line: ``Accepted, superseded by 7`` and ``Proposed -> Accepted``."""
     for following in ANY.finditer(rest, match.end()):
         gap, kind = _DATED.sub(" ", rest[match.end() : following.start()]), meaning(following[0])
-        step = _STEP.match(gap) and not re.match(
-            r"implemented|complete|done|released", following[0], re.IGNORECASE
-        )
+        step = _STEP.match(gap) and not re.match(r"implemented|complete|done|released", following[0], re.IGNORECASE)
         if kind and ((step and moves_on(status, kind)) or (_ARROW.match(gap) and kind != status)):
             status = kind
         match = following

@@ -1,1 +1,102 @@
-"""The command line: one module per command; only here is anything printed."""
+"""The command line: one small function a command, loaded only when it is called. The only package that prints."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from seed.errors import SidecarError
+
+# command -> (module, attribute). A command's module is imported when it is called or when its help is shown.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "seed": ("sidecar.cli.seed_cmd", "seed"),
+    "recall": ("sidecar.cli.recall_cmd", "recall"),
+    "show": ("sidecar.cli.read_cmd", "show"),
+    "list": ("sidecar.cli.read_cmd", "list_"),
+    "why": ("sidecar.cli.read_cmd", "why"),
+    "check": ("sidecar.cli.check_cmd", "check"),
+    "new": ("sidecar.cli.write_cmd", "new"),
+    "renumber": ("sidecar.cli.write_cmd", "renumber"),
+    "propose": ("sidecar.cli.propose_cmd", "propose"),
+    "candidates": ("sidecar.cli.propose_cmd", "candidates"),
+    "promote": ("sidecar.cli.propose_cmd", "promote"),
+    "withdraw": ("sidecar.cli.propose_cmd", "withdraw"),
+    "done": ("sidecar.cli.propose_cmd", "done"),
+    "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
+    "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
+    "import": ("sidecar.cli.import_cmd", "command"),
+    "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
+    "transcript": ("sidecar.cli.transcript_cmd", "command"),
+    "serve": ("sidecar.cli.serve_cmd", "serve"),
+    "schema": ("sidecar.cli.check_cmd", "schema"),
+}
+
+
+_SYSTEM = (OSError, MemoryError, RecursionError)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 fine, 1 a gate or check failed, 2 wrong usage or a failure.
+
+    This is the one place of the command line that turns errors into exit codes.
+    """
+    import click
+
+    from sidecar.cli.group import sidecar
+
+    _plain_streams()
+    try:
+        result = sidecar.main(arguments, prog_name="sidecar", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as exc:
+        exc.show()
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except (
+        SidecarError,
+        click.ClickException,
+        click.Abort,
+        KeyboardInterrupt,
+        OSError,
+        MemoryError,
+        RecursionError,
+    ) as exc:
+        return _fail(*_told(exc))
+    return result if isinstance(result, int) else 0
+
+
+def _told(exc: BaseException) -> tuple[str, int]:
+    """Return the one line and the exit code of an error."""
+    import click
+
+    if isinstance(exc, SidecarError):
+        return str(exc), exc.code
+    if isinstance(exc, click.ClickException):
+        hint = f" - see '{exc.ctx.command_path} --help'" if isinstance(exc, click.UsageError) and exc.ctx else ""
+        return exc.format_message() + hint, 2
+    if isinstance(exc, (click.Abort, KeyboardInterrupt)):
+        return "stopped - nothing half-done is kept", 130
+    where = getattr(exc, "filename", None)
+    if where:
+        reason = getattr(exc, "strerror", None) or exc
+        return f"{where}: {reason} - check that it exists, is readable, and that the disk has room", 2
+    return f"{exc or type(exc).__name__} - see 'sidecar doctor'", 2
+
+
+def _fail(text: str, code: int) -> int:
+    print("sidecar: " + " ".join(text.split("\n")), file=sys.stderr)
+    return code
+
+
+def _plain_streams() -> None:
+    """Let a console that cannot show a character print an escape for it, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Any = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def run() -> None:
+    """Entry point of the installed command."""
+    sys.exit(main())

@@ -31,9 +31,7 @@ def command() -> None:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--into", default="", metavar="DIR", help="Where records go.  [default: knowledge/PREFIX]")
 @click.option("--prefix", default="", help="What ids begin with.  [default: the base name of DIR]")
-@click.option(
-    "--missing-status", default="", metavar="S", help="For records that state none.  [default: unknown]"
-)
+@click.option("--missing-status", default="", metavar="S", help="For records that state none.  [default: unknown]")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, write nothing.")
 @click.option("--force", is_flag=True, help="Overwrite records that were edited after their import.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -87,9 +85,7 @@ def target_root(repo: Path) -> Path:
     """
     root = repository_root(repo)
     if root is None:
-        raise SidecarError(
-            f"{repo.resolve()} is in no Git repository", "run it in one, or name one with --repo DIR"
-        )
+        raise SidecarError(f"{repo.resolve()} is in no Git repository", "run it in one, or name one with --repo DIR")
     return root
 
 
@@ -132,9 +128,7 @@ def summary(report: ImportReport, written: Written, *, dry_run: bool) -> Iterato
     """Yield the few lines to check: statuses, dates, relations, doubts, and what was written."""
     statuses = Counter(str(item.record["status"]) for item in report.records)
     dated = sum("date" in item.record for item in report.records)
-    relations = Counter(
-        {key: _count(report, key) for key in ("supersedes", "superseded_by", "amends", "amended_by")}
-    )
+    relations = Counter({key: _count(report, key) for key in ("supersedes", "superseded_by", "amends", "amended_by")})
     doubtful = [item for item in report.records if item.doubts]
     skipped = f"{len(report.skipped)} file{'' if len(report.skipped) == 1 else 's'} skipped"
     yield f"{len(report.records)} records into {report.into}/, {skipped}"

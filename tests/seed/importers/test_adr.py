@@ -242,9 +242,7 @@ def test_ambiguous_dates_are_settled_by_the_folder_or_left_out(load: Load) -> No
 
 def test_date_in_the_file_name_is_the_last_resort(load: Load) -> None:
     """log4brains puts the date in the name; a date in the text comes first."""
-    records = load(
-        {"20200924-a.md": "# A\n\nStatus: accepted\n", "20200925-b.md": "# B\n\nDate: 2021-01-01\n"}
-    )
+    records = load({"20200924-a.md": "# A\n\nStatus: accepted\n", "20200925-b.md": "# B\n\nDate: 2021-01-01\n"})
     assert records["x-20200924"].record["date"] == "2020-09-24"
     assert records["x-20200925"].record["date"] == "2021-01-01"
 
@@ -404,9 +402,7 @@ WORDS = st.sampled_from(
 )
 TEXTS = st.one_of(
     st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=400),
-    st.lists(st.one_of(WORDS, st.text(alphabet="ab#*:[]()!{}&%@`'\" \n", max_size=12)), max_size=30).map(
-        "\n".join
-    ),
+    st.lists(st.one_of(WORDS, st.text(alphabet="ab#*:[]()!{}&%@`'\" \n", max_size=12)), max_size=30).map("\n".join),
     st.lists(WORDS, max_size=30).map(" ".join),
 )
 
@@ -450,6 +446,4 @@ def test_no_text_makes_reading_endless(piece: str) -> None:
     text = "# T\n\n## Status\n\nAccepted\n\n## Context\n\n" + piece * (100_000 // len(piece))
     started = time.perf_counter()
     adr.read_documents([Document("0001-a.md", text)], prefix="x")
-    assert (
-        time.perf_counter() - started < 10
-    )  # quadratic, it takes minutes; this leaves room for a busy machine
+    assert time.perf_counter() - started < 10  # quadratic, it takes minutes; this leaves room for a busy machine

@@ -35,9 +35,7 @@ def test_forms(written: str, iso: str) -> None:
     assert found.iso == iso
 
 
-@pytest.mark.parametrize(
-    "text", ["YYYY-MM-DD", "v1.2.3", "", "September 2022", "ADR-2020-01-02", "0123456789"]
-)
+@pytest.mark.parametrize("text", ["YYYY-MM-DD", "v1.2.3", "", "September 2022", "ADR-2020-01-02", "0123456789"])
 def test_what_is_no_date(text: str) -> None:
     """Placeholders, versions, months alone and numbers in names are no dates."""
     assert dates.find(text) is None

@@ -21,9 +21,7 @@ replaces:
 superseded-by: []
 """
 README = "# KEP-1234: Berth allocation\n\n## Summary\n\nText.\n"
-OLD = (
-    "---\nkep-number: 12\ntitle: Old berths\nstatus: replaced\ncreation-date: 2018-06-21\n---\n# Old berths\n"
-)
+OLD = "---\nkep-number: 12\ntitle: Old berths\nstatus: replaced\ncreation-date: 2018-06-21\n---\n# Old berths\n"
 RFC = """---
 title: Lights on buoys
 stage: released

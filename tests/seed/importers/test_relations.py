@@ -82,9 +82,7 @@ def test_several_relations_in_one_sentence(one: One) -> None:
 
 def test_front_matter(one: One) -> None:
     """Front matter states relations as text or as a list."""
-    record = one(
-        "---\nstatus: superseded by ADR-0003\nsupersedes: [ADR-1, 0002-other-2.md]\n---\n# This\n"
-    ).record
+    record = one("---\nstatus: superseded by ADR-0003\nsupersedes: [ADR-1, 0002-other-2.md]\n---\n# This\n").record
     assert record["superseded_by"] == ["x-0003"]
     assert record["supersedes"] == ["x-0001", "x-0002"]
 

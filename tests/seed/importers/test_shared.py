@@ -21,14 +21,10 @@ def expected() -> dict[str, dict[str, Any]]:
 @pytest.fixture(scope="module")
 def imported() -> dict[str, adr.Imported]:
     folders = sorted((CORPORA / "adr").iterdir())
-    return {
-        item.id: item for folder in folders for item in adr.read_folder(folder, prefix=folder.name).records
-    }
+    return {item.id: item for folder in folders for item in adr.read_folder(folder, prefix=folder.name).records}
 
 
-def test_exactly_the_ids_of_the_reference(
-    expected: dict[str, Any], imported: dict[str, adr.Imported]
-) -> None:
+def test_exactly_the_ids_of_the_reference(expected: dict[str, Any], imported: dict[str, adr.Imported]) -> None:
     """Six folders with their repository's name as prefix give the 141 ids of the reference and no other."""
     assert set(imported) == set(expected)
 
@@ -57,9 +53,7 @@ def test_dates_agree_where_one_is_written_as_a_date(
     expected: dict[str, Any], imported: dict[str, adr.Imported]
 ) -> None:
     """Dates agree but for two that the reference took from a URL and from a remark in the text."""
-    differing = {
-        key for key, record in expected.items() if imported[key].record.get("date") != record["date"]
-    }
+    differing = {key for key, record in expected.items() if imported[key].record.get("date") != record["date"]}
     assert differing == {"madr-0000", "madr-0003"}
 
 

@@ -1,0 +1,34 @@
+# Everyday commands; `just` alone lists them.
+default:
+    @just --list
+
+# Install what development needs into the active environment.
+setup:
+    python -m pip install -e '.[dev]'
+
+# The tests.
+test *ARGS:
+    python -m pytest {{ARGS}}
+
+# Linters and types.
+lint:
+    ruff check .
+    ruff format --check .
+    mypy
+
+# Format the code.
+format:
+    ruff format .
+    ruff check --fix .
+
+# The recall gate on this project's own records.
+gate:
+    sidecar eval evals/questions/own.yaml --gate evals/gates.yaml
+
+# Rewrite the command reference in the README.
+reference:
+    python -m sidecar.cli.reference
+
+# All that CI runs.
+ci:
+    bash .ci/run

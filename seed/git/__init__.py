@@ -1,0 +1,1 @@
+"""The only package that uses pygit2 or runs git."""

@@ -1,0 +1,63 @@
+"""The working tree and the index: what is written but not committed. Recall never reads it, it only counts it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pygit2
+
+from seed.git.repository import KNOWLEDGE, Repository, head_commit
+from seed.git.tree import is_record_path, list_files, subtree
+from seed.yamltext import MAX_BYTES
+
+_RECHECK_SECONDS = 1.0
+
+
+class WorkingTree:
+    """Counts what is written but not committed; looks at the files at most once a second."""
+
+    def __init__(self, repo: Repository) -> None:
+        self._repo = repo
+        self._hashes: dict[tuple[str, int, int], str] = {}
+        self._counted: tuple[str, float, int] = ("", -_RECHECK_SECONDS, 0)
+
+    def uncommitted(self) -> int:
+        """Return how many record files of the working tree differ from HEAD or are new."""
+        if self._repo.bare:
+            return 0
+        head, now = head_commit(self._repo), time.monotonic()
+        if self._counted[0] != head or now - self._counted[1] >= _RECHECK_SECONDS:
+            self._counted = (head, now, self._count(head))
+        return self._counted[2]
+
+    def _count(self, head: str) -> int:
+        tree = subtree(self._repo, head) if head else ""
+        committed = {entry.path: entry.blob for entry in list_files(self._repo, tree)}
+        return sum(1 for path, file in record_files(self._repo.root) if committed.get(path) != self._blob(file))
+
+    def _blob(self, file: Path) -> str:
+        """Return git's id of a file with CRLF read as LF; unchanged files are not read again."""
+        try:
+            info = file.stat()
+            if info.st_size > MAX_BYTES:
+                return ""
+            key = (str(file), info.st_size, info.st_mtime_ns)
+            if key not in self._hashes:
+                self._hashes[key] = str(pygit2.hash(file.read_bytes().replace(b"\r\n", b"\n")))
+            return self._hashes[key]
+        except OSError:
+            return ""
+
+
+def record_files(root: Path) -> list[tuple[str, Path]]:
+    """Return (repository path, file) of every record file of the working tree; links are not followed."""
+    folder = root / KNOWLEDGE
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    found = [
+        (file.relative_to(root).as_posix(), file)
+        for file in folder.rglob("*.yaml")
+        if not file.is_symlink() and file.is_file()
+    ]
+    return sorted((path, file) for path, file in found if is_record_path(path))

@@ -1,0 +1,209 @@
+"""The one algorithm: list the tree, parse unseen blobs, embed unseen passages, publish the snapshot.
+
+Renames, amends, rebases, resets and branch switches need no code of their own (decision-0002).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seed import text
+from seed.assemble import WORDS_VERSION, Wanted, assemble, title_terms
+from seed.embed.base import Embedder
+from seed.errors import SidecarError
+from seed.git.candidates import Candidate
+from seed.git.repository import Repository
+from seed.git.tree import (
+    CONFIGURATION,
+    Entry,
+    UnreadableBlobError,
+    is_record_path,
+    list_files,
+    read_blob,
+    subtree,
+)
+from seed.passages import PROJECTION, cut
+from seed.policy import Policy
+from seed.reader import parse_record
+from seed.record import SCHEMA_VERSION, Parsed, Problem
+from seed.store.lock import exclusive
+from seed.store.store import Store, Unseen
+
+_BATCH = 32
+"""Passages whose vectors are made durable together: about a second of work is lost by a kill."""
+
+Progress = Callable[[str, int, int], None]
+Choose = Callable[[Policy], Sequence[Embedder]]
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """What one seeding did: the snapshot's key, and what was new."""
+
+    key: str
+    records: int
+    parsed: int
+    embedded: int
+    missing: int
+    seconds: float
+
+
+def version(policy: Policy) -> str:
+    """Return the cache version of parsed blobs: parser, cut and size of passages, words."""
+    return f"{SCHEMA_VERSION}/{PROJECTION}/{policy.passage_chars}/{WORDS_VERSION}"
+
+
+def wanted(repo: Repository, commit: str, candidates: Sequence[Candidate] = ()) -> Wanted:
+    """Return what the snapshot of a commit consists of; cheap: two tree objects are read."""
+    return Wanted(commit, subtree(repo, commit) if commit else "", tuple(candidates))
+
+
+def read_policy(repo: Repository, entries: Sequence[Entry]) -> tuple[Policy, dict[str, tuple[str, ...]], str]:
+    """Return (policy, glossary, fault) of a listed tree; a broken file leaves the shipped default in force."""
+    configured = {entry.path: entry.blob for entry in entries if entry.path in CONFIGURATION}
+    if not configured:
+        return Policy(), {}, ""
+    from seed.schema import parse_glossary, parse_policy
+
+    policy, glossary, fault = Policy(), {}, ""
+    try:
+        if blob := configured.get(CONFIGURATION[0]):
+            policy = parse_policy(read_blob(repo, blob))
+        if blob := configured.get(CONFIGURATION[1]):
+            glossary = parse_glossary(read_blob(repo, blob))
+    except SidecarError as exc:
+        fault = str(exc)
+    except UnreadableBlobError as exc:
+        fault = exc.reason
+    return policy, glossary, fault
+
+
+def publish_words(repo: Repository, store: Store, want: Wanted, progress: Progress | None = None) -> int:
+    """Parse what is unseen and publish the snapshot with words alone. Returns how many blobs were new.
+
+    The caller holds the seeding lock.
+    """
+    entries = list_files(repo, want.tree)
+    policy, glossary, fault = read_policy(repo, entries)
+    files = [(e, "") for e in entries if is_record_path(e.path)]
+    files += [(Entry(c.path, c.blob), c.ref) for c in want.candidates]
+    known = store.stored(list(dict.fromkeys(e.blob for e, _ in files)), version(policy))
+    unseen = [blob for blob in dict.fromkeys(e.blob for e, _ in files) if blob not in known]
+    for at in range(0, len(unseen), 256):
+        part = unseen[at : at + 256]
+        store.add((_parse(repo, blob, policy) for blob in part), version(policy))
+        known.update(store.stored(part, version(policy)))
+        if progress:
+            progress("reading", min(at + 256, len(unseen)), len(unseen))
+    snapshot, lengths = assemble(want, files, known, policy, glossary, fault)
+    store.publish(snapshot, lengths)
+    return len(unseen)
+
+
+def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
+    try:
+        parsed = parse_record(read_blob(repo, blob))
+    except UnreadableBlobError as exc:
+        parsed = Parsed(None, (Problem(1, exc.reason, exc.fix, fatal=True),))
+    record = parsed.record
+    if record is None:
+        return Unseen(blob, None, parsed.problems, (), (), "", text.terms(""))
+    passages = tuple(cut(record.title, record.body, policy.passage_chars))
+    title = " ".join((record.title, record.id, *record.tags, *record.paths))
+    body_terms = tuple(text.terms(p.text[p.skip :] + ("\n" + p.section if p.section else "")) for p in passages)
+    return Unseen(blob, record, parsed.problems, passages, body_terms, title, title_terms(record))
+
+
+def publish_vectors(
+    store: Store,
+    key: str,
+    embedder: Embedder,
+    deadline: float | None = None,
+    progress: Progress | None = None,
+) -> tuple[int, int]:
+    """Embed what has no vector yet and publish the plane. Returns (embedded now, still missing).
+
+    ``deadline`` is a time.monotonic() moment; past it the plane is published with what there is. The caller
+    holds the seeding lock.
+    """
+    loaded = store.load(key)
+    if loaded is None:
+        raise SidecarError("the snapshot to embed is not published", "run 'sidecar seed'")
+    pids = loaded[0].pids
+    texts = store.texts(dict.fromkeys(pids.tolist()))
+    store.register(embedder.identity)
+    rows = store.rows(embedder.identity, [sha for sha, _, _ in texts.values()])
+    missing = {sha: text for sha, text, _ in texts.values() if sha not in rows}
+    done = _embed(store, embedder, missing, deadline, progress)
+    if done:
+        rows = store.rows(embedder.identity, [sha for sha, _, _ in texts.values()])
+    plane = np.array([rows.get(texts[pid][0], -1) for pid in pids.tolist()], dtype=np.int32)
+    store.save_plane(key, embedder.identity, plane)
+    return done, len(missing) - done
+
+
+def _embed(
+    store: Store,
+    embedder: Embedder,
+    missing: dict[bytes, str],
+    deadline: float | None,
+    progress: Progress | None,
+) -> int:
+    if not missing:
+        return 0
+    done = 0
+    held: dict[bytes, NDArray[np.float32]] = {}
+    for sha, vector in zip(missing, embedder.passages(list(missing.values())), strict=True):
+        held[sha] = vector
+        done += 1
+        if len(held) >= _BATCH:
+            store.add_vectors(embedder.identity, held)
+            held = {}
+        if progress:
+            progress("embedding", done, len(missing))
+        if deadline is not None and time.monotonic() >= deadline:
+            break
+    store.add_vectors(embedder.identity, held)
+    return done
+
+
+def seed(
+    repo: Repository,
+    store: Store,
+    want: Wanted,
+    choose: Choose,
+    *,
+    budget: float | None = None,
+    wait: float = 60.0,
+    progress: Progress | None = None,
+) -> Seeded:
+    """Publish the snapshot of ``want``, first with words alone, then with the vectors of the chosen embedders.
+
+    ``choose`` names them from the snapshot's own policy. ``budget`` seconds bound the embedding, ``wait`` seconds
+    the wait for another seeding process. Raises `StoreError` when the lock stays held or the disk refuses,
+    `EmbedderError` when a model does not load; the words are published before that.
+    """
+    start = time.monotonic()
+    deadline = None if budget is None else start + budget
+    with exclusive(store.lock_path, wait):
+        parsed = 0 if store.has(want.key) else publish_words(repo, store, want, progress)
+        loaded = store.load(want.key)
+        snapshot = loaded[0] if loaded else None
+        embedded = missing = 0
+        for embedder in choose(snapshot.policy) if snapshot else ():
+            if not complete(store, want.key, embedder):
+                done, left = publish_vectors(store, want.key, embedder, deadline, progress)
+                embedded, missing = embedded + done, missing + left
+    records = len(snapshot.heads) if snapshot else 0
+    return Seeded(want.key, records, parsed, embedded, missing, time.monotonic() - start)
+
+
+def complete(store: Store, key: str, embedder: Embedder) -> bool:
+    """Tell whether every passage of a published snapshot has its vector under this embedder."""
+    plane = store.plane(key, embedder.identity)
+    return plane is not None and bool((plane[0] >= 0).all())

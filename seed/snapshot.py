@@ -1,0 +1,117 @@
+"""A snapshot: the records of one commit as seeded. Pure data that the store keeps and the sidecar answers from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from seed.lifecycle import Link
+from seed.policy import Policy
+from seed.record import Problem, Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A record less its body, with what the snapshot made of it. ``status`` is effective before the clock.
+
+    ``origin`` is "" for a record of the commit, else the ref of the candidate branch it stands on.
+    """
+
+    record: Record
+    path: str
+    blob: str
+    status: str
+    lineage: tuple[Link, ...] = ()
+    conflicts: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file under knowledge/ that gave no record, and why."""
+
+    path: str
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One passage of a record as the store knows it: passage number, section, offsets into the body."""
+
+    pid: int
+    section: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The heads in path order, with the numbers of their passages.
+
+    ``pids`` (n,) uint32 passage numbers in head order, ``owners`` (n,) uint32 the ordinal of each passage's head,
+    ``titles`` (len(heads),) uint32 the number of each head's words-only document.
+    """
+
+    key: str
+    commit: str
+    tree: str
+    candidates: str
+    policy: Policy
+    heads: tuple[Head, ...]
+    unreadable: tuple[Unreadable, ...]
+    pids: NDArray[np.uint32]
+    owners: NDArray[np.uint32]
+    titles: NDArray[np.uint32]
+    glossary: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    policy_fault: str = ""
+
+
+def head_to_list(head: Head) -> list[object]:
+    """Return a head as JSON data; the body is left out, it is read from Git when asked for."""
+    record = asdict(head.record)
+    del record["body"]
+    sparse = {k: v for k, v in record.items() if v}
+    return [
+        sparse,
+        head.path,
+        head.blob,
+        head.status,
+        [[x.relation, x.id, x.status] for x in head.lineage],
+        [list(c) for c in head.conflicts],
+        head.origin,
+    ]
+
+
+def record_from_json(data: dict[str, Any]) -> Record:
+    """Return a record (without body) from its sparse JSON."""
+    values = dict(data)
+    for key in ("tags", "paths", "source"):
+        if key in values:
+            values[key] = tuple(values[key])
+    if "relations" in values:
+        values["relations"] = tuple((str(r), str(t)) for r, t in values["relations"])
+    return Record(**values)
+
+
+def head_from_list(data: list[Any]) -> Head:
+    """Return the head that `head_to_list` wrote."""
+    record, path, blob, status, lineage, conflicts, origin = data
+    return Head(
+        record_from_json(record),
+        str(path),
+        str(blob),
+        str(status),
+        tuple(Link(*link) for link in lineage),
+        tuple((c[0], c[1]) for c in conflicts),
+        str(origin),
+    )
+
+
+def problems_to_json(problems: tuple[Problem, ...]) -> str:
+    """Return problems as JSON text."""
+    return json.dumps([asdict(p) for p in problems], ensure_ascii=False)

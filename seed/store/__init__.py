@@ -1,0 +1,1 @@
+"""The only package that speaks SQL and knows where the store lies."""

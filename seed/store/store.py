@@ -1,0 +1,300 @@
+"""The embedded store of one repository: parsed records, passages, words, vectors and published snapshots."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seed.embed.identity import Identity
+from seed.passages import Passage
+from seed.policy import from_json
+from seed.record import Problem, Record
+from seed.snapshot import Cut, Snapshot, Unreadable, head_from_list, head_to_list, record_from_json
+from seed.store import vectors, words
+from seed.store.database import guarded, open_disposable, set_aside, writing
+from seed.store.lock import exclusive
+from seed.text import word_count
+
+_SET_ASIDE_SECONDS = 10.0
+KEEP_SNAPSHOTS = 24
+"""Older snapshots are dropped when a new one is published: Git can always give them back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the store holds of one blob: the record or None, problems, passages, and its words-only document."""
+
+    record: Record | None
+    problems: tuple[Problem, ...]
+    cuts: tuple[Cut, ...] = ()
+    lengths: tuple[int, ...] = ()
+    title_pid: int = 0
+    title_length: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A freshly parsed blob on its way into the store, with the index terms of each of its documents."""
+
+    oid: str
+    record: Record | None
+    problems: tuple[Problem, ...]
+    passages: tuple[Passage, ...]
+    passage_terms: tuple[Counter[str], ...]
+    title: str
+    title_terms: Counter[str]
+
+
+class Store:
+    """One repository's store. Readers never wait; writers hold the seeding lock (seed.store.lock)."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "store.db"
+        self._open()
+
+    def _open(self) -> None:
+        self.database = open_disposable(self.path)
+        self._file = self.path.stat().st_ino
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    def start_anew(self) -> None:
+        """Set a damaged file aside and open an empty one, unless another process has done so. Raises `StoreError`."""
+        self.close()
+        with exclusive(self.lock_path, _SET_ASIDE_SECONDS):
+            if self.path.exists() and self.path.stat().st_ino == self._file:
+                set_aside(self.path)
+            self._open()
+
+    @property
+    def lock_path(self) -> Path:
+        """Return the file that a seeding process locks."""
+        return self.folder / "seeding.lock"
+
+    # --- parsed records -------------------------------------------------------------------------------------
+
+    @guarded
+    def stored(self, oids: Sequence[str], version: str) -> dict[str, Stored]:
+        """Return what is known of each blob under this parser and projection ``version``."""
+        found: dict[str, Stored] = {}
+        for at in range(0, len(oids), 500):
+            part = oids[at : at + 500]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT oid, parsed FROM blobs WHERE version = ? AND oid IN ({marks})"  # noqa: S608 - only question marks
+            for oid, parsed in self.database.execute(query, (version, *part)):
+                found[oid] = _stored_from_json(parsed)
+        return found
+
+    @guarded
+    def add(self, unseen: Iterable[Unseen], version: str) -> None:
+        """Store parsed blobs with their passages and words, in one transaction."""
+        with writing(self.database):
+            documents: dict[int, Counter[str]] = {}
+            for item in unseen:
+                parsed = self._add_one(item, documents)
+                self.database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", (item.oid, version, parsed))
+            words.add_segment(self.database, documents)
+
+    def _add_one(self, item: Unseen, documents: dict[int, Counter[str]]) -> str:
+        cuts = []
+        for passage, terms in zip(item.passages, item.passage_terms, strict=True):
+            length = word_count(terms)
+            pid = self._document(passage.sha, passage.text, passage.skip, terms, documents)
+            cuts.append([pid, passage.section, passage.start, passage.end, length])
+        title = [0, 0]
+        if item.record is not None:
+            sha = zlib.crc32(item.title.encode()).to_bytes(4, "big") + b"title" + item.title.encode()
+            title = [
+                self._document(sha, item.title, len(item.title), item.title_terms, documents),
+                word_count(item.title_terms),
+            ]
+        record = {k: v for k, v in asdict(item.record).items() if v and k != "body"} if item.record else None
+        problems = [asdict(p) for p in item.problems]
+        return json.dumps([record, problems, cuts, title], ensure_ascii=False, separators=(",", ":"))
+
+    def _document(
+        self, sha: bytes, text: str, skip: int, terms: Counter[str], documents: dict[int, Counter[str]]
+    ) -> int:
+        row = self.database.execute("SELECT pid FROM passages WHERE sha = ?", (sha,)).fetchone()
+        if row:
+            return int(row[0])
+        length = word_count(terms)
+        values = (sha, length, skip, text)
+        pid = self.database.execute(
+            "INSERT INTO passages (sha, length, skip, text) VALUES (?, ?, ?, ?)", values
+        ).lastrowid
+        documents[int(pid or 0)] = terms
+        return int(pid or 0)
+
+    def cuts(self, oid: str, version: str) -> tuple[Cut, ...]:
+        """Return the passages of one blob."""
+        found = self.stored([oid], version)
+        return found[oid].cuts if oid in found else ()
+
+    @guarded
+    def texts(self, pids: Iterable[int]) -> dict[int, tuple[bytes, str, int]]:
+        """Return (sha256, embedded text, characters of title and section in front) of each passage."""
+        wanted = [int(pid) for pid in pids]
+        found: dict[int, tuple[bytes, str, int]] = {}
+        for at in range(0, len(wanted), 500):
+            part = wanted[at : at + 500]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT pid, sha, text, skip FROM passages WHERE pid IN ({marks})"  # noqa: S608 - only question marks
+            found.update({pid: (sha, text, skip) for pid, sha, text, skip in self.database.execute(query, part)})
+        return found
+
+    @guarded
+    def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Return (document numbers, counts) of an index term."""
+        return words.postings(self.database, term)
+
+    # --- snapshots ------------------------------------------------------------------------------------------
+
+    @guarded
+    def publish(self, snapshot: Snapshot, lengths: NDArray[np.uint32]) -> None:
+        """Make a snapshot readable, whole or not at all. ``lengths``: passages, then titles, (n + heads,)."""
+        heads = json.dumps(
+            {
+                "tree": snapshot.tree,
+                "candidates": snapshot.candidates,
+                "policy_fault": snapshot.policy_fault,
+                "glossary": {k: list(v) for k, v in snapshot.glossary.items()},
+                "unreadable": [[u.path, asdict(u.problem)] for u in snapshot.unreadable],
+                "heads": [head_to_list(h) for h in snapshot.heads],
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        owners = np.concatenate([snapshot.owners, snapshot.titles, lengths]).astype("<u4")
+        with writing(self.database):
+            self.database.execute(
+                "INSERT OR REPLACE INTO snapshots (key, commit_id, made, policy, heads, pids, owners)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    snapshot.key,
+                    snapshot.commit,
+                    time.time(),
+                    snapshot.policy.to_json(),
+                    zlib.compress(heads.encode(), 1),
+                    snapshot.pids.astype("<u4").tobytes(),
+                    owners.tobytes(),
+                ),
+            )
+            old = "SELECT key FROM snapshots ORDER BY number DESC LIMIT -1 OFFSET ?"
+            for (key,) in self.database.execute(old, (KEEP_SNAPSHOTS,)).fetchall():
+                self.database.execute("DELETE FROM snapshots WHERE key = ?", (key,))
+                self.database.execute("DELETE FROM planes WHERE key = ?", (key,))
+
+    @guarded
+    def has(self, key: str) -> bool:
+        """Tell whether a snapshot is published."""
+        return self.database.execute("SELECT 1 FROM snapshots WHERE key = ?", (key,)).fetchone() is not None
+
+    @guarded
+    def load(self, key: str = "") -> tuple[Snapshot, NDArray[np.uint32]] | None:
+        """Return a published snapshot with its document lengths; without a key, the newest one."""
+        columns = "SELECT key, commit_id, policy, heads, pids, owners FROM snapshots "
+        query = columns + ("WHERE key = ?" if key else "ORDER BY number DESC LIMIT 1")
+        row = self.database.execute(query, (key,) if key else ()).fetchone()
+        if row is None:
+            return None
+        found, commit, policy, packed, pid_bytes, owner_bytes = row
+        data = json.loads(zlib.decompress(packed))
+        heads = tuple(head_from_list(h) for h in data["heads"])
+        pids = np.frombuffer(pid_bytes, dtype="<u4")
+        arrays = np.frombuffer(owner_bytes, dtype="<u4")
+        n, m = len(pids), len(heads)
+        snapshot = Snapshot(
+            key=found,
+            commit=commit,
+            tree=data["tree"],
+            candidates=data["candidates"],
+            policy=from_json(policy),
+            heads=heads,
+            unreadable=tuple(Unreadable(path, Problem(**problem)) for path, problem in data["unreadable"]),
+            pids=pids,
+            owners=arrays[:n],
+            titles=arrays[n : n + m],
+            glossary={k: tuple(v) for k, v in data["glossary"].items()},
+            policy_fault=data["policy_fault"],
+        )
+        return snapshot, arrays[n + m :]
+
+    # --- vectors and floors ---------------------------------------------------------------------------------
+
+    @guarded
+    def register(self, identity: Identity) -> None:
+        """Remember every part of an embedder identity, so that a mismatch can be named later; heal its file."""
+        row = self.database.execute("SELECT 1 FROM identities WHERE identity = ?", (identity.digest,)).fetchone()
+        if row is None:
+            with writing(self.database):
+                values = (identity.digest, identity.to_json(), identity.dimension)
+                self.database.execute("INSERT OR REPLACE INTO identities VALUES (?, ?, ?)", values)
+        vectors.heal(self.database, self.folder, identity.digest, identity.dimension)
+
+    @guarded
+    def rows(self, identity: Identity, shas: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the row of each text (sha256) that has a vector."""
+        return vectors.known(self.database, identity.digest, shas)
+
+    @guarded
+    def add_vectors(self, identity: Identity, found: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """Store vectors durably; the caller holds the seeding lock."""
+        vectors.append(self.database, self.folder, identity.digest, found)
+
+    def matrix(self, identity: Identity) -> vectors.Matrix | None:
+        """Return all vectors of an identity, memory-mapped, shape (rows, dimension)."""
+        return vectors.open_matrix(self.folder, identity.digest, identity.dimension)
+
+    @guarded
+    def save_plane(self, key: str, identity: Identity, rows: NDArray[np.int32]) -> None:
+        """Publish which row holds each passage of a snapshot; -1 where the vector is still missing."""
+        with writing(self.database):
+            self.database.execute(
+                "INSERT INTO planes (key, identity, rows) VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET rows = excluded.rows, floors = '{}'",
+                (key, identity.digest, rows.astype("<i4").tobytes()),
+            )
+
+    @guarded
+    def plane(self, key: str, identity: Identity) -> tuple[NDArray[np.int32], dict[str, dict[str, object]]] | None:
+        """Return (rows of the passages, floors computed while seeding) of a snapshot under an identity."""
+        query = "SELECT rows, floors FROM planes WHERE key = ? AND identity = ?"
+        row = self.database.execute(query, (key, identity.digest)).fetchone()
+        return None if row is None else (np.frombuffer(row[0], dtype="<i4"), json.loads(row[1]))
+
+    @guarded
+    def save_floor(self, key: str, identity: Identity, on: str, floor: Mapping[str, object]) -> None:
+        """Keep the floor that the shipped probes gave over a snapshot."""
+        with writing(self.database):
+            query = "SELECT floors FROM planes WHERE key = ? AND identity = ?"
+            row = self.database.execute(query, (key, identity.digest)).fetchone()
+            if row is not None:
+                floors = json.dumps({**json.loads(row[0]), on: dict(floor)})
+                self.database.execute(
+                    "UPDATE planes SET floors = ? WHERE key = ? AND identity = ?",
+                    (floors, key, identity.digest),
+                )
+
+
+def _stored_from_json(text: str) -> Stored:
+    record, problems, cuts, title = json.loads(text)
+    return Stored(
+        record=record_from_json(record) if record else None,
+        problems=tuple(Problem(**p) for p in problems),
+        cuts=tuple(Cut(*cut[:4]) for cut in cuts),
+        lengths=tuple(cut[4] for cut in cuts),
+        title_pid=title[0],
+        title_length=title[1],
+    )

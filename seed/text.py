@@ -1,0 +1,116 @@
+"""Words of a text: stems, CJK bigrams, and exact tokens (identifiers, paths, flags, versions). Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+EXACT = "="
+"""Prefix of exact tokens among the index terms: a stem never starts with it."""
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002ffff"
+_CJK_RUN = re.compile(f"[{_CJK}]+")
+_WORD = re.compile(rf"[^\W_{_CJK}]+")
+_RAW = re.compile(rf"[^\s=,;!?()\[\]{{}}<>\"'`|*“”‘’「」『』，。；：！？（）、{_CJK}]+")
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]+[A-Z]")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SHORT = 2
+_ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "vs", "and/or", "n/a", "w/o", "w/"})
+STOP_WORDS = frozenset(
+    "a about all also am an and any are as at be because been being between both but by can cannot could d did do "
+    "does doing done each else ever few for from further get gets got had has have having he her here hers him his "
+    "how i if in into is it its itself just less let lets like ll many may me might mine more most much must my no "
+    "nor not now of off on once one ones only onto or other others our ours out over own per put re s same shall she "
+    "should so some such t than that the their theirs them then there these they this those through to too until up "
+    "upon us use used uses using ve very via want was we were what when where whether which while who whom whose why "
+    "will with within without would yes yet you your yours".split()
+)
+
+
+def is_cjk(text: str) -> bool:
+    """Tell whether any character of ``text`` is Chinese, Japanese or Korean."""
+    return _CJK_RUN.search(text) is not None
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:  # noqa: ANN401 - the package ships no types
+    from py_rust_stemmers import SnowballStemmer
+
+    return SnowballStemmer("english")
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return the English Snowball stem of a folded word; words of other scripts come back unchanged."""
+    return str(_stemmer().stem_word(word)) if word.isascii() and len(word) > _SHORT else word
+
+
+def fold(text: str) -> str:
+    """Return the text in NFKC, without case: full-width letters and compatibility forms become plain."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def words(text: str) -> list[str]:
+    """Return the index words of a text in order: stems without stop words, and CJK bigrams."""
+    return [term for term, _ in _spelled(text)]
+
+
+def spellings(text: str) -> dict[str, str]:
+    """Return index word -> the word as the text has it, to show what matched."""
+    return dict(reversed(list(_spelled(text))))
+
+
+def _spelled(text: str) -> Iterator[tuple[str, str]]:
+    normal = unicodedata.normalize("NFKC", text)
+    for match in _WORD.finditer(normal):
+        yield from ((stem(part), part) for part in _split(match.group()) if part not in STOP_WORDS)
+    for run in _CJK_RUN.findall(normal):
+        yield from ((run[n : n + 2], run[n : n + 2]) for n in range(max(1, len(run) - 1)))
+
+
+def _split(word: str) -> list[str]:
+    folded = word.casefold()
+    if not _INNER_CAPITAL.search(word):
+        return [folded]
+    return [folded, *(part.casefold() for part in _PARTS.findall(word))]
+
+
+def exact_tokens(text: str) -> list[str]:
+    """Return the exact tokens of a text, folded, each once in order of appearance.
+
+    A record id, a path, a flag, or a word with a digit, ``_``, ``.``, ``/``, ``::`` or inner capitals.
+    """
+    return list(dict.fromkeys(fold(token) for token in map(_trim, _RAW.findall(text)) if _is_exact(token)))
+
+
+def _trim(raw: str) -> str:
+    """Strip punctuation from a token's ends; a leading dot stays where it begins a name, as in .git."""
+    token = raw.rstrip(".:/=-").removeprefix("./")
+    return token if token.startswith("-") else token.lstrip(":=/") if token[:1] != "." else "." + token.lstrip(".")
+
+
+def _is_exact(token: str) -> bool:
+    if len(token) < _SHORT or fold(token) in _ABBREVIATIONS or not any(c.isalnum() for c in token):
+        return False
+    if token.startswith("-"):
+        return len(token) > _SHORT and token.lstrip("-")[:1].isalpha()
+    return any(c.isdigit() or c in "_./" for c in token) or "::" in token or _INNER_CAPITAL.search(token) is not None
+
+
+def terms(text: str) -> Counter[str]:
+    """Return how often each index term (words and exact tokens, path base names included) stands in a text."""
+    counts = Counter(words(text))
+    for token in exact_tokens(text):
+        counts[EXACT + token] = 1
+        if "/" in token and (name := token.rsplit("/", 1)[1]):
+            counts[EXACT + name] = 1
+    return counts
+
+
+def word_count(counts: Counter[str]) -> int:
+    """Return the length of a document in words; exact tokens stand in its words already."""
+    return sum(count for term, count in counts.items() if not term.startswith(EXACT))

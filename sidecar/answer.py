@@ -1,0 +1,212 @@
+"""The answer: what the core decided, and the object that every surface returns, in two details. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seed.snapshot import Head
+from sidecar.quote import one_line, safe, shorten
+
+FULL_BYTES = 8000
+BRIEF_PASSAGE = 300
+SHORTEST_PASSAGE = 120
+_FULL_PASSAGE = 900
+MAX_TITLE = 300
+_FEW = 2
+_SHORT_PASSAGE = 180
+_LONG = ("blob", "path", "kind")
+_RECEIPT = len("sha256:") + 16
+_CLOSE = 0.35
+_NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
+"""Records that overturn nothing, whatever they say: lineage shows them, and no answer calls one a successor."""
+_FILTERED = "passes the filters"
+Answer = dict[str, Any]
+PassageOf = Callable[["Hit"], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One record of an answer with what speaks for it.
+
+    ``ordinal`` points into the corpus; ``around`` are the paths a record names that lie around one asked about.
+    """
+
+    ordinal: int
+    status: str
+    score: float = 0.0
+    relevance: float = 0.0
+    cosine: float = 0.0
+    lexical: float = 0.0
+    coverage: float = 0.0
+    matched: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+    passage: int = -1
+    around: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What the core decided: the page of hits, and everything that was held back and why."""
+
+    hits: tuple[Hit, ...]
+    against: tuple[Hit, ...]
+    retired: tuple[int, ...]
+    total: int
+    withheld: dict[str, int]
+    nearest: tuple[int, ...]
+    verdict: str
+    retrieval: str
+
+
+def why(hit: Hit) -> str:
+    """Return in words why a record matched."""
+    parts = [f"exact: {', '.join(hit.exact[:3])}"] if hit.exact else []
+    if hit.around:
+        parts.append(f"speaks of {', '.join(hit.around[:2])}")
+    if hit.matched:
+        parts.append(", ".join(hit.matched[:5]))
+    if hit.cosine >= _CLOSE:
+        parts.append("close in meaning")
+    return "; ".join(parts) or ("nearest in meaning" if hit.cosine > 0 else _FILTERED)
+
+
+def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str, str]) -> dict[str, Any]:
+    """Return the full form of one result. ``statuses``: id -> effective status today, for the lineage."""
+    record = head.record
+    found: dict[str, Any] = {
+        "id": record.id,
+        "kind": record.kind,
+        "title": one_line(record.title, MAX_TITLE),
+        "status": hit.status,
+    }
+    typed = record.status_text.strip().casefold()
+    if typed != hit.status:
+        found["status_in_file"] = one_line(record.status_text, 80)
+    found |= {
+        "date": one_line(record.date),
+        "trust": record.trust or "document_extracted",
+        "score": round(hit.score, 4),
+        "relevance": round(hit.relevance, 4),
+        "why": why(hit),
+        "evidence": {
+            "cosine": hit.cosine,
+            "lexical": hit.lexical,
+            "matched_terms": list(hit.matched),
+            "exact": list(hit.exact),
+        },
+        "passage": dict(passage),
+        "path": safe(head.path),
+        "blob": head.blob,
+        "source": [dict(s) for s in record.source[:3]],
+        "lineage": [
+            {"relation": x.relation, "id": x.id, "status": statuses.get(x.id.casefold(), x.status)}
+            for x in head.lineage
+        ],
+        "conflicts": [{"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts],
+        "on_base": None,
+    }
+    if record.tags:
+        found["tags"] = [one_line(t) for t in record.tags]
+    if record.workspace:
+        found["workspace"] = record.workspace
+    if head.origin:
+        found["branch"] = safe(head.origin)
+    return found
+
+
+def unscored(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result of a listing: without score and passage, and with a reason only where a path was asked about."""
+    dropped = {"score", "relevance", "evidence", "passage"} | ({"why"} if result["why"] == _FILTERED else set())
+    return {k: v for k, v in result.items() if k not in dropped}
+
+
+def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
+    """Return the short form of a record in `decided_against`, `retired` or `open_items`."""
+    found = {
+        "id": head.record.id,
+        "kind": head.record.kind,
+        "title": one_line(head.record.title, MAX_TITLE),
+        "status": hit_status,
+        "date": one_line(head.record.date),
+        "path": safe(head.path),
+        "blob": head.blob,
+    }
+    successors = [
+        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in _NO_SUCCESSOR
+    ]
+    if successors:
+        found["replaced_by"] = successors  # type: ignore[assignment]
+    if reason:
+        found["why"] = reason
+    return found
+
+
+def size(value: object) -> int:
+    """Return the bytes of compact JSON."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def fit(results: Sequence[dict[str, Any]], limit: int = FULL_BYTES) -> list[dict[str, Any]]:
+    """Return the results within ``limit`` bytes: passages shrink first, then the last results go."""
+    kept = list(results)
+    for longest in (_FULL_PASSAGE, 600, 450, 300, 220, 160, SHORTEST_PASSAGE):
+        kept = [{**r, "passage": _cut(r["passage"], longest)} for r in results]
+        if size(kept) <= limit:
+            return kept
+    kept = [
+        {
+            **r,
+            "evidence": {**r["evidence"], "matched_terms": r["evidence"]["matched_terms"][:6]},
+            "lineage": r["lineage"][:6],
+        }
+        for r in kept
+    ]
+    while len(kept) > 1 and size(kept) > limit:
+        kept.pop()
+    return kept
+
+
+def _cut(passage: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    text = passage.get("text", "")
+    return {**passage, "text": shorten(text, longest)} if text else dict(passage)
+
+
+def brief(answer: Answer) -> Answer:
+    """Return the brief detail: what an agent needs to act, and nothing that is empty."""
+    longest = _passage_limit(len(answer["results"]))
+    found = {k: answer[k] for k in ("format", "verdict", "retrieval")}
+    found["results"] = [_brief_result(result, longest) for result in answer["results"]]
+    for key in ("decided_against", "retired", "open_items"):
+        if answer[key]:
+            found[key] = [{k: v for k, v in entry.items() if k not in _LONG} for entry in answer[key]]
+    found |= {key: answer[key] for key in ("degraded", "note") if answer.get(key)}
+    found["withheld"] = {k: v for k, v in answer["withheld"].items() if v}
+    revision = answer["revision"]
+    short = {"commit": revision["commit"][:12], "stale": revision["stale"], "repository": revision["repository"]}
+    found["revision"] = short | ({"head": revision["head"][:12]} if revision["stale"] else {})
+    if answer["has_more"] or answer["retrieval"] == "listing":
+        found["total"] = answer["total"]
+    if answer["has_more"]:
+        found |= {"has_more": True, "next_cursor": answer["next_cursor"]}
+    receipt = answer["receipt"]
+    found["receipt"] = receipt["id"][:_RECEIPT] + ("" if receipt["stored"] else " (not stored)")
+    return found
+
+
+def _brief_result(result: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    short = {k: result[k] for k in ("id", "kind", "title", "status", "date", "score", "why", "path") if result.get(k)}
+    short["title"] = shorten(result["title"], 160)
+    if "score" in result:
+        short["score"] = round(result["score"], 2)
+    short |= {k: result[k] for k in ("conflicts", "on_base", "branch", "status_in_file") if result.get(k)}
+    if text := result.get("passage", {}).get("text"):
+        short["passage"] = shorten(" ".join(text.split()), longest)
+    return short
+
+
+def _passage_limit(results: int) -> int:
+    """Return the longest passage of a page: three results have to fit into 450 tokens."""
+    return BRIEF_PASSAGE if results <= _FEW else _SHORT_PASSAGE

@@ -1,0 +1,365 @@
+"""The public Python API: ask a repository's records, get an answer with a receipt."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from seed import seeder
+from seed.embed.choose import choose
+from seed.git.repository import head_commit, resolve
+from seed.git.tree import list_files, subtree
+from seed.git.worktree import WorkingTree
+from seed.store import portable
+from seed.store.receipts import Receipts
+from sidecar import answer as answers
+from sidecar import cursor, reading, status
+from sidecar import receipt as receipts
+from sidecar.answer import Answer, Hit, Ranked
+from sidecar.corpus import Corpus
+from sidecar.meaning import Asked, Meaning
+from sidecar.query import Query, checked
+from sidecar.quote import one_line, safe
+from sidecar.recall import recall
+from sidecar.session import Adjust, Progress, View, as_committed, open_session
+from sidecar.version import VERSION
+
+Clock = Callable[[], datetime]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Provider:
+    """Answers questions on one repository. Every surface (command line, MCP, pages) is an adapter of it."""
+
+    def __init__(
+        self,
+        folder: Path | str = ".",
+        *,
+        embedders: seeder.Choose = choose,
+        clock: Clock = _now,
+        adjust: Adjust = as_committed,
+    ) -> None:
+        self.session = open_session(Path(folder), embedders, adjust)
+        self.clock = clock
+        self._receipts: Receipts | None = None
+        self._working_tree = WorkingTree(self.session.repo)
+        self.meaning = Meaning(self.session)
+
+    def close(self) -> None:
+        """Close store and receipts."""
+        self.session.close()
+        if self._receipts is not None:
+            self._receipts.close()
+
+    def recall(
+        self, query: Query, *, detail: str = "full", budget: float = 2.0, progress: Progress | None = None
+    ) -> Answer:
+        """Answer a query: the records that still apply, each with its evidence, or the verdict "none".
+
+        ``budget`` seconds bound the seeding that a moved HEAD makes necessary. Raises `SidecarError` for arguments
+        that cannot be meant and where nothing was ever seeded.
+        """
+        asked = self._placed(checked(query))
+
+        def work() -> tuple[Answer, dict[str, Any]]:
+            view = self.session.view(
+                second=self.meaning.needs_second(asked),
+                vectors=bool(asked.phrasings),
+                budget=budget,
+                progress=progress,
+            )
+            return self.answer(asked, view, self.clock())
+
+        full, body = self.session.healing(work)
+        sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
+        full["receipt"] = {"id": sealed["id"], "stored": stored}
+        return answers.brief(full) if detail == "brief" else full
+
+    def propose(
+        self,
+        record: Mapping[str, object] | str | bytes,
+        *,
+        agent: str = "",
+        session: str = "",
+        work: str = "",
+        onto: str = "",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Commit a record as a candidate on a branch of its own (see `sidecar.propose.propose`)."""
+        from sidecar.propose import propose, proposer
+
+        return propose(self, record, proposer(agent, session, work), onto=onto, dry_run=dry_run)
+
+    def revise(
+        self, ident: str, change: Mapping[str, object], *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Amend a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.revise`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import revise
+
+        return revise(self, ident, change, proposer(agent, session), propose=propose)
+
+    def forget(
+        self, ident: str, reason: str, *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Withdraw a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.forget`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import forget
+
+        return forget(self, ident, reason, proposer(agent, session), propose=propose)
+
+    def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
+        """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
+
+        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
+        `SidecarError` where there is no such record, section or revision.
+        """
+
+        def work() -> Answer:
+            return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+
+        return self.session.healing(work)
+
+    def status(self) -> dict[str, Any]:
+        """Return what answers stand on: repository, commits, coverage, embedders. Raises `SidecarError`."""
+        return status.status(self.session)
+
+    @property
+    def behind(self) -> bool:
+        """Tell whether the last answer was stale or lacked vectors because its budget ran out."""
+        return self.session.behind
+
+    def seed(
+        self, revision: str = "HEAD", *, cache: str = "", second: bool = True, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Publish the snapshot of a commit with everything it needs. Returns what was done. Raises `SidecarError`.
+
+        ``cache`` names a folder of portable vectors, read before and written after; ``second`` leaves the model for
+        other languages out when it is False.
+        """
+        return self.session.healing(lambda: self._seed(revision, cache, second, progress))
+
+    def _seed(self, revision: str, cache: str, second: bool, progress: Progress | None) -> dict[str, Any]:
+        session = self.session
+        head = head_commit(session.repo)
+        commit = head if revision == "HEAD" else resolve(session.repo, revision)
+        want = session.wanted(commit)
+        needed = session.needed(session.policy(want), second=second)
+        cached = sum(portable.fill(session.store, Path(cache), e.identity) for e in needed) if cache else 0
+        done = seeder.seed(session.repo, session.store, want, lambda _: needed, progress=progress)
+        view = session.view(want, second=second, budget=0.0)
+        self.meaning.warm(view.corpus)
+        for embedder in needed if cache else ():
+            portable.save(session.store, Path(cache), embedder.identity)
+        return {
+            "format": 1,
+            "commit": commit,
+            "records": done.records,
+            "parsed": done.parsed,
+            "embedded": done.embedded,
+            "missing": done.missing,
+            "unreadable": len(view.corpus.snapshot.unreadable),
+            "seconds": round(done.seconds, 3),
+            "cached": cached,
+            "cache": cache,
+        }
+
+    def answer(
+        self, query: Query, view: View, now: datetime, *, workspace: str | None = None
+    ) -> tuple[Answer, dict[str, Any]]:
+        """Return (full answer without its receipt, the receipt's body) for a view and a moment.
+
+        ``workspace`` overrides the one that the session's folder gives (a replay asks with the recorded one).
+        """
+        corpus, today = view.corpus, now.astimezone(UTC).date()
+        workspace = self.workspace(query, corpus) if workspace is None else workspace
+        asked = self.meaning.ask(query, corpus)
+        start = cursor.start_of(query, corpus.snapshot.key)
+        ranked = recall(
+            corpus,
+            query,
+            asked.phrases,
+            corpus.snapshot.policy,
+            today,
+            start=start,
+            workspace=workspace,
+            unchanged=self._unchanged(query.since),
+        )
+        statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
+        full = self._full(query, view, ranked, asked, start, workspace, statuses)
+        return full, self._receipt_body(query, view, full, asked, now, workspace)
+
+    @property
+    def receipts(self) -> Receipts:
+        """Return the chain of receipts, opened at the first use."""
+        if self._receipts is None:
+            self._receipts = Receipts(self.session.kept)
+        return self._receipts
+
+    def workspace(self, query: Query, corpus: Corpus) -> str:
+        """Return the workspace asked for, else the one whose folder the session started in, else ""."""
+        if query.workspace:
+            return query.workspace
+        try:
+            here = self.session.folder.resolve().relative_to(self.session.repo.root).as_posix()
+        except ValueError:
+            return ""
+        inside = [
+            (folder, name)
+            for name, folder in corpus.snapshot.policy.workspaces.items()
+            if (here + "/").startswith(folder + "/")
+        ]
+        return max(inside, key=lambda pair: len(pair[0]))[1] if inside else ""
+
+    def _placed(self, query: Query) -> Query:
+        """Return the query with absolute paths as repository paths, and ``since`` as the commit it names today."""
+        inside, repo = self.session.inside, self.session.repo
+        since = resolve(repo, query.since) if query.since else ""
+        return replace(query, path=inside(query.path), paths=tuple(map(inside, query.paths)), since=since)
+
+    def _unchanged(self, commit: str) -> frozenset[str]:
+        """Return the blobs under knowledge/ of a commit: what has them still is no news since then."""
+        repo = self.session.repo
+        return frozenset(e.blob for e in list_files(repo, subtree(repo, commit))) if commit else frozenset()
+
+    # --- the answer -------------------------------------------------------------------------------------------
+
+    def _full(
+        self,
+        query: Query,
+        view: View,
+        ranked: Ranked,
+        asked: Asked,
+        start: int,
+        workspace: str,
+        statuses: dict[str, str],
+    ) -> Answer:
+        corpus = view.corpus
+        heads = corpus.heads
+        texts = self.session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
+        items = [answers.item(heads[h.ordinal], h, self._passage(corpus, h, texts), statuses) for h in ranked.hits]
+        results = answers.fit(items)
+        if ranked.retrieval == "listing":
+            results = [answers.unscored(item) for item in results]
+        shown = start + len(results)
+        more = shown < ranked.total
+        records = sum(1 for head in heads if not head.origin)
+        embedded = int(asked.plane.embedded.sum()) if asked.plane is not None else 0
+        full: Answer = {
+            "format": 1,
+            "verdict": ranked.verdict,
+            "retrieval": ranked.retrieval,
+            "results": results,
+            "decided_against": [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against],
+            "retired": [answers.side_item(heads[n], statuses[heads[n].record.id.casefold()]) for n in ranked.retired],
+            "open_items": [],
+            "withheld": {
+                "superseded": 0,
+                "candidate": 0,
+                "below_floor": 0,
+                **ranked.withheld,
+                "uncommitted": self._working_tree.uncommitted(),
+            },
+            "coverage": {
+                "records": records,
+                "embedded": min(embedded, records),
+                "searched": min(embedded, records) if ranked.retrieval in ("hybrid", "dense") else records,
+                "unreadable": len(corpus.snapshot.unreadable),
+            },
+            "revision": self._revision(view, asked, workspace),
+            "total": ranked.total,
+            "has_more": more,
+            "next_cursor": cursor.issue(query, corpus.snapshot.key, shown) if more else "",
+            "receipt": {"id": "", "stored": False},
+        }
+        if reason := view.degraded or asked.degraded:
+            full["degraded"] = reason
+        if ranked.verdict == "none":
+            full["note"] = _none_note(full, corpus, ranked)
+            full["nearest"] = [{"id": heads[n].record.id, "note": "below the floor"} for n in ranked.nearest]
+        return full
+
+    def _passage(self, corpus: Corpus, hit: Hit, texts: dict[int, tuple[bytes, str, int]]) -> dict[str, Any]:
+        if hit.passage < 0:
+            return {}
+        head = corpus.heads[hit.ordinal]
+        first = int((corpus.documents.owners < hit.ordinal).sum())
+        cuts = self.session.store.cuts(head.blob, seeder.version(corpus.snapshot.policy))
+        cut = cuts[hit.passage - first]
+        _, text, skip = texts[cut.pid]
+        return {
+            "text": safe(text[skip:]),
+            "section": one_line(cut.section),
+            "start": cut.start,
+            "end": cut.end,
+        }
+
+    def _revision(self, view: View, asked: Asked, workspace: str) -> dict[str, Any]:
+        snapshot = view.corpus.snapshot
+        return {
+            "commit": view.commit,
+            "head": view.head,
+            "stale": view.stale,
+            "base": None,
+            "knowledge_tree": snapshot.tree,
+            "candidates": snapshot.candidates,
+            "embedder": asked.embedder,
+            "floor": asked.floor.value,
+            "floor_source": asked.floor.source,
+            "policy": self._policy_digest(view.corpus, asked),
+            "repository": self.session.repo.name,
+            "workspace": workspace,
+        }
+
+    def _policy_digest(self, corpus: Corpus, asked: Asked) -> str:
+        floors = ",".join(f"{phrase.floor:.6f}" for phrase in asked.phrases)
+        return "sha256:" + hashlib.sha256(f"{corpus.snapshot.policy.digest}\n{floors}".encode()).hexdigest()
+
+    def _receipt_body(
+        self, query: Query, view: View, full: Answer, asked: Asked, now: datetime, workspace: str
+    ) -> dict[str, Any]:
+        snapshot = view.corpus.snapshot
+        pairs = sorted({(c.ref, c.commit) for c in view.wanted.candidates}) if not view.stale else []
+        return {
+            "format": 1,
+            "question": query.question,
+            "also": list(query.also),
+            "arguments": receipts.arguments(query),
+            "workspace": workspace,
+            "commit": view.commit,
+            "knowledge_tree": snapshot.tree,
+            "candidates": [list(p) for p in pairs],
+            "embedder": asked.embedder,
+            "policy": full["revision"]["policy"],
+            "provider": VERSION,
+            "coverage": full["coverage"],
+            "time": now.astimezone(UTC).isoformat(timespec="milliseconds"),
+            "verdict": full["verdict"],
+            "returned": receipts.returned(full),
+        }
+
+
+def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
+    coverage = full["coverage"]
+    if not corpus.heads:
+        return "No records: this commit has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
+    if full["retrieval"] == "listing":
+        return "No record qualifies."
+    if full["retrieval"] == "hybrid" and coverage["embedded"] < coverage["records"]:
+        lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
+    else:
+        lead = "No record answers this."
+    below = ranked.withheld.get("below_floor", 0)
+    near = (
+        f" Nearest, but below the floor: {one_line(corpus.heads[ranked.nearest[0]].record.title, 100)}."
+        if ranked.nearest
+        else ""
+    )
+    return f"{lead} {below} records were below the floor.{near} If you decide it now, propose a record."

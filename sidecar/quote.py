@@ -1,0 +1,37 @@
+"""Record text as quoted data: what comes out of a record is never an instruction to its reader. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_UNSAFE = re.compile(
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}\u2028\u2029\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_SPACE = re.compile(r"\s+")
+MARGIN = "| "
+"""In front of each quoted line, so that no line of a record can pass for one of the answer's own."""
+
+
+def safe(text: str) -> str:
+    r"""Return the text with control, bidirectional and invisible characters as visible ``\uXXXX``."""
+    return _UNSAFE.sub(lambda m: f"\\u{ord(m.group()):04x}", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    """Return safe text on one line, cut at ``limit`` characters if given."""
+    return shorten(safe(_SPACE.sub(" ", text)).strip(), limit) if limit else safe(_SPACE.sub(" ", text)).strip()
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return at most ``limit`` characters, cut at a space where one is near, with an ellipsis."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit * 2 // 3 else cut).rstrip() + "…"
+
+
+def quoted(text: str, indent: str = "   ") -> str:
+    """Return text with every line behind a margin."""
+    return "\n".join(f"{indent}{MARGIN}{line}".rstrip() for line in safe(text).strip("\n").split("\n"))

@@ -1,0 +1,238 @@
+"""Recall: from a question and a corpus to the ranked records, and what was held back.
+
+Pure: the clock, the policy and the question's vectors are arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seed.policy import Policy
+from seed.text import spellings
+from sidecar.answer import Hit, Ranked
+from sidecar.corpus import Admitted, Corpus, synonyms
+from sidecar.floor import verdict
+from sidecar.mentions import Mentions, mask, mentions
+from sidecar.query import Query
+from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order, supported
+
+MAX_AGAINST = 3
+NEAREST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Score and relevance of each record (m,), and the tier that exact tokens put it in (0 first).
+
+    ``told`` are the records that come too because they speak of a path that was asked about.
+    """
+
+    scores: NDArray[np.float64]
+    relevance: NDArray[np.float64]
+    tiers: NDArray[np.intp]
+    told: Mentions
+
+    @property
+    def answers(self) -> NDArray[np.bool_]:
+        """Return which records are above the floor, or brought in by an exact token or a path."""
+        found: NDArray[np.bool_] = (self.relevance > 0) | (self.tiers < _ORDINARY)
+        found |= mask(self.told, len(found))
+        return found
+
+
+_NAMED, _HOLDER, _ORDINARY = 0, 1, 2
+
+
+def recall(
+    corpus: Corpus,
+    query: Query,
+    phrases: Sequence[Phrase],
+    policy: Policy,
+    today: date,
+    *,
+    start: int = 0,
+    workspace: str = "",
+    unchanged: frozenset[str] = frozenset(),
+) -> Ranked:
+    """Answer a query. Without a phrasing, or when ``query.listing`` is set, it lists all that qualify, newest first.
+
+    ``unchanged`` are the blobs of the revision that ``query.since`` names.
+    """
+    admitted = corpus.admit(query, today, workspace, unchanged)
+    told = mentions(corpus, query.paths)
+    table = synonyms(corpus.snapshot.glossary)
+    parts = [evidence(corpus, phrase, policy.fusion, table) for phrase in phrases]
+    tokens = [exact(corpus, phrase.text) for phrase in phrases]
+    if query.listing or not phrases:
+        kept = _kept(query, parts, tokens, told, len(corpus.heads))
+        return _listing(corpus, query, admitted, kept, told, start, today)
+    found = supported(combine(parts), np.concatenate([admitted.results, admitted.against]))
+    tokens.append(Exact(told.itself, frozenset(), ()))
+    named = {n for e in tokens for n in e.named}
+    successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)
+    tokens.append(Exact(successors, frozenset(), ()))
+    scored = _score(corpus, policy, found, tokens, named | set(successors), today, told)
+    mode = _retrieval(policy.fusion, phrases)
+    return _page(corpus, query, admitted, found, tokens, scored, named, start, today, mode)
+
+
+def _kept(
+    query: Query, parts: Sequence[Evidence], tokens: Sequence[Exact], told: Mentions, records: int
+) -> NDArray[np.bool_]:
+    """Return which records (m,) a listing's text and paths keep: above the floor, with an exact token or all words."""
+    kept = np.full(records, not parts, dtype=bool)
+    for part, token in zip(parts, tokens, strict=True):
+        kept |= part.margin > 0
+        kept[list(token.holders)] = True
+        if len(part.lexical.terms):
+            kept |= part.lexical.held.all(axis=0)
+    return kept & mask(told, records) if query.paths else kept
+
+
+def _listing(
+    corpus: Corpus, query: Query, admitted: Admitted, kept: NDArray[np.bool_], told: Mentions, start: int, today: date
+) -> Ranked:
+    heads = corpus.heads
+    ordinals = [n for n in admitted.results.tolist() if kept[n]]
+    first = np.array([float(n in told.itself) for n in ordinals])
+    positions = order(first, [heads[n].record.date for n in ordinals], [heads[n].record.id for n in ordinals])
+    page = [ordinals[p] for p in positions][start : start + query.limit]
+    hits = tuple(
+        Hit(n, corpus.status(n, today), exact=told.itself.get(n, ()), around=told.around.get(n, ())) for n in page
+    )
+    held = [status for n, status in admitted.held_back.items() if kept[n]]
+    held += ["rejected" for n in admitted.against.tolist() if kept[n]]
+    return Ranked(hits, (), (), len(ordinals), _count(held), (), "match" if hits else "none", "listing")
+
+
+def _count(statuses: object) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for status in statuses:  # type: ignore[attr-defined]
+        found[status] = found.get(status, 0) + 1
+    return dict(sorted(found.items()))
+
+
+def _score(
+    corpus: Corpus,
+    policy: Policy,
+    found: Evidence,
+    tokens: Sequence[Exact],
+    named: set[int],
+    today: date,
+    told: Mentions,
+) -> _Scored:
+    heads = corpus.heads
+    weights = np.array([policy.weight(h.record.kind, corpus.status(n, today)) for n, h in enumerate(heads)])
+    tiers = np.full(len(heads), _ORDINARY, dtype=np.intp)
+    for n in {n for e in tokens for n in e.holders if n not in e.numbers or found.margin[n] > 0}:
+        tiers[n] = _HOLDER
+    for n in named:
+        tiers[n] = _NAMED
+    relevance = np.clip(found.margin, 0, 1)
+    # For holders of an exact token the floor does not count, so their ordinary score is the one over floor 0.
+    relevance = np.where(tiers < _ORDINARY, np.clip(found.fused, 0, 1), relevance)
+    return _Scored(np.round(relevance * weights, 6), relevance, tiers, told)
+
+
+def _successors(corpus: Corpus, retired: Sequence[int], admitted: Admitted) -> dict[int, tuple[str, ...]]:
+    """Return the records in force that took the place of retired ones, with the ids they stand in for."""
+    found: dict[int, tuple[str, ...]] = {}
+    may_answer = set(admitted.results.tolist())
+    for asked in retired:
+        seen, waiting = {asked}, [asked]
+        while waiting:
+            links = corpus.heads[waiting.pop()].lineage
+            named = [x.id for x in links if x.relation in ("superseded_by", "refuted_by")]
+            for other in {n for ident in named for n in corpus.ordinals(ident)} - seen:
+                seen.add(other)
+                if other in may_answer:
+                    found[other] = (*found.get(other, ()), corpus.heads[asked].record.id)
+                else:
+                    waiting.append(other)
+    return found
+
+
+def _ranked(corpus: Corpus, scored: _Scored, ordinals: Sequence[int]) -> list[int]:
+    heads = corpus.heads
+    found: list[int] = []
+    for tier in (_NAMED, _HOLDER, _ORDINARY):
+        part = [n for n in ordinals if scored.tiers[n] == tier]
+        dates = [heads[n].record.date for n in part]
+        ids = [heads[n].record.id for n in part]
+        found += [part[p] for p in order(scored.scores[part], dates, ids)]
+    return found
+
+
+def _page(
+    corpus: Corpus,
+    query: Query,
+    admitted: Admitted,
+    found: Evidence,
+    tokens: Sequence[Exact],
+    scored: _Scored,
+    named: set[int],
+    start: int,
+    today: date,
+    mode: str,
+) -> Ranked:
+    answers = scored.answers
+    results = _ranked(corpus, scored, [n for n in admitted.results.tolist() if answers[n]])
+    against = _ranked(corpus, scored, [n for n in admitted.against.tolist() if answers[n]])[:MAX_AGAINST]
+    page = results[start : start + query.limit]
+    held = _ranked(corpus, scored, [*results, *(n for n in admitted.held_back if answers[n])])[
+        start : start + query.limit
+    ]
+    withheld = _count(admitted.held_back[n] for n in held if n in admitted.held_back)
+    below = [n for n in admitted.results.tolist() if not answers[n]]
+    nearest = sorted(below, key=lambda n: (-found.margin[n], corpus.heads[n].record.id))[:NEAREST]
+
+    spelled = spellings(" ".join(query.phrasings))
+
+    def hit(n: int) -> Hit:
+        held_tokens = tuple(dict.fromkeys(t for e in tokens for t in e.holders.get(n, ())))
+        matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
+        words = tuple(spelled.get(term, term) for term, has in matched if has)
+        return Hit(
+            n,
+            corpus.status(n, today),
+            float(scored.scores[n]),
+            float(scored.relevance[n]),
+            round(float(found.cosine[n]), 4),
+            round(float(found.lexical.records[n]), 4),
+            round(float(found.lexical.coverage[n]), 4),
+            words,
+            held_tokens,
+            int(found.passage[n]),
+            scored.told.around.get(n, ()),
+        )
+
+    hits, decided = tuple(map(hit, page)), tuple(map(hit, against))
+    top = hits[0] if hits else (decided[0] if decided else None)
+    retired = tuple(sorted(n for n in named if n in admitted.held_back))
+    is_exact = top is not None and scored.tiers[top.ordinal] < _ORDINARY
+    return Ranked(
+        hits,
+        decided,
+        retired,
+        len(results),
+        {**withheld, "below_floor": len(below)},
+        tuple(nearest),
+        verdict(
+            found=top is not None,
+            exact=is_exact,
+            cosine=top.cosine if top else 0.0,
+            coverage=top.coverage if top else 0.0,
+        ),
+        "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
+    )
+
+
+def _retrieval(fusion: str, phrases: Sequence[Phrase]) -> str:
+    if fusion == "lexical" or all(phrase.meaning is None for phrase in phrases):
+        return "lexical"
+    return "dense" if fusion == "cosine" else "hybrid"

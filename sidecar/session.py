@@ -1,0 +1,243 @@
+"""One repository, open: its store, the snapshot it answers from, and how fresh that is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from seed import seeder
+from seed.assemble import Wanted
+from seed.embed.base import Embedder
+from seed.embed.choose import choose
+from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError
+from seed.git.candidates import candidates
+from seed.git.repository import Repository, head_commit, open_repository, resolve
+from seed.git.tree import list_files
+from seed.policy import Policy
+from seed.store.paths import kept_folder, store_folder
+from seed.store.store import Store
+from sidecar import corpus as core
+from sidecar.corpus import Corpus, Plane, build
+
+Progress = Callable[[str, int, int], None]
+Adjust = Callable[[Policy], Policy]
+T = TypeVar("T")
+_EMBEDDING_WAIT = 0.05
+
+
+def as_committed(policy: Policy) -> Policy:
+    """Return the policy of the commit unchanged: what every session but an evaluation answers with."""
+    return policy
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What an answer is given from: the corpus, the commit it stands for, and whether HEAD has moved on."""
+
+    corpus: Corpus
+    commit: str
+    head: str
+    stale: bool
+    degraded: str
+    wanted: Wanted
+
+
+class Session:
+    """Keeps the store open and the loaded snapshot in memory between questions. Not safe for several threads.
+
+    ``adjust`` changes the commit's policy before it counts: an evaluation removes one rule, or takes a base's policy.
+    """
+
+    def __init__(self, folder: Path, *, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> None:
+        self.folder = folder
+        self.adjust = adjust
+        self.repo: Repository = open_repository(folder)
+        self.choose = embedders
+        self.store = Store(store_folder(self.repo.name, self.repo.common))
+        self._corpus: Corpus | None = None
+        self._planes: dict[tuple[str, str], Plane] = {}
+        self._complete: set[tuple[str, str]] = set()
+        self._embedders: dict[str, tuple[Embedder, ...]] = {}
+        self.behind = False
+        """Whether the last view was stale or lacked vectors, so that more seeding would better the next answer."""
+
+    @property
+    def kept(self) -> Path:
+        """Return the folder of receipts and transcripts of this repository."""
+        return kept_folder(self.repo.name, self.repo.common)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    def healing(self, work: Callable[[], T]) -> T:
+        """Run work on the store; when its file proves damaged, start anew from Git and run it once more."""
+        try:
+            return work()
+        except DamagedStoreError:
+            self.store.start_anew()
+            self._corpus = None
+            self._planes.clear()
+            self._complete.clear()
+            return work()
+
+    def wanted(self, commit: str = "") -> Wanted:
+        """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
+        at = commit or head_commit(self.repo)
+        return seeder.wanted(self.repo, at, candidates(self.repo, at))
+
+    def policy(self, want: Wanted) -> Policy:
+        """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
+        return self.adjust(seeder.read_policy(self.repo, list_files(self.repo, want.tree))[0])
+
+    def embedders(self, policy: Policy) -> tuple[Embedder, ...]:
+        """Return the embedders of a policy; they are made once and load their models at the first text."""
+        key = f"{policy.model}/{policy.languages}/{policy.passage_chars}"
+        if key not in self._embedders:
+            self._embedders[key] = tuple(self.choose(policy))
+        return self._embedders[key]
+
+    def view(
+        self,
+        want: Wanted | None = None,
+        *,
+        second: bool = False,
+        vectors: bool = True,
+        budget: float = 2.0,
+        progress: Progress | None = None,
+    ) -> View:
+        """Return the freshest view that ``budget`` seconds allow; what is missing is seeded first.
+
+        ``second`` asks for the vectors of the second model too, and without ``vectors`` the words are enough. Past
+        the budget, or when seeding fails, the last good snapshot answers and says that it is stale. Raises
+        `SidecarError` when there is none at all.
+        """
+        target = want or self.wanted()
+        degraded = ""
+        self.behind = False
+        needed = partial(self.needed, second=second, vectors=vectors)
+        if not self._ready(target.key, needed):
+            degraded = self._seed(target, lambda policy: needed(self.adjust(policy)), budget, progress)
+        corpus = self._load(target.key)
+        if corpus is not None:
+            return View(
+                corpus,
+                target.commit,
+                target.commit,
+                stale=False,
+                degraded=degraded or self._fault(corpus),
+                wanted=target,
+            )
+        corpus = self._corpus or self._load("")
+        if corpus is None:
+            raise StoreError(
+                f"nothing is seeded yet and seeding did not finish: {degraded}",
+                "run 'sidecar seed' and see what it says",
+            )
+        snapshot = corpus.snapshot
+        self.behind = True
+        return View(corpus, snapshot.commit, target.commit, stale=True, degraded=degraded, wanted=target)
+
+    def past(self, revision: str, budget: float = 2.0) -> View:
+        """Return the view of a revision, with words alone and without candidates, which belong to HEAD.
+
+        It never becomes the snapshot that a later question falls back on. Raises `SidecarError`.
+        """
+        kept = self._corpus
+        try:
+            found = self.view(seeder.wanted(self.repo, resolve(self.repo, revision)), vectors=False, budget=budget)
+        finally:
+            self._corpus = kept or self._corpus
+        if found.stale:
+            raise StoreError(f"the records of {revision} could not be read: {found.degraded}", "try again in a while")
+        return found
+
+    def inside(self, path: str) -> str:
+        """Return an absolute path below the repository as its repository path; any other comes back as it is."""
+        absolute = Path(path.strip())
+        if not absolute.is_absolute():
+            return path
+        try:
+            return absolute.resolve().relative_to(self.repo.root).as_posix()
+        except (ValueError, OSError):
+            return path
+
+    def _fault(self, corpus: Corpus) -> str:
+        return f"the shipped policy is in force: {corpus.snapshot.policy_fault}" if corpus.snapshot.policy_fault else ""
+
+    def _ready(self, key: str, needed: seeder.Choose) -> bool:
+        if not self.store.has(key):
+            return False
+        corpus = self._load(key)
+        for embedder in needed(corpus.snapshot.policy) if corpus else ():
+            mark = (key, embedder.identity.digest)
+            if mark not in self._complete:
+                if not seeder.complete(self.store, key, embedder):
+                    return False
+                self._complete.add(mark)
+        return True
+
+    def needed(self, policy: Policy, *, second: bool, vectors: bool = True) -> tuple[Embedder, ...]:
+        """Return the embedders whose vectors a policy needs; with ``second`` those for other languages too."""
+        if policy.fusion == "lexical" or not vectors:
+            return ()
+        found = self.embedders(policy)
+        return found if second else found[:1]
+
+    def _seed(self, want: Wanted, needed: seeder.Choose, budget: float, progress: Progress | None) -> str:
+        start = time.monotonic()
+        # Whoever holds the lock while the words are there is embedding: nothing is gained by waiting for that.
+        wait = min(budget, _EMBEDDING_WAIT) if self.store.has(want.key) else budget
+        try:
+            done = seeder.seed(self.repo, self.store, want, needed, budget=budget, wait=wait, progress=progress)
+        except DamagedStoreError:
+            raise
+        except (StoreError, EmbedderError) as exc:
+            return str(exc)
+        finally:
+            self._planes.clear()
+        if done.missing:
+            self.behind = True
+            spent = time.monotonic() - start
+            return f"{done.missing} passages are not embedded yet (stopped after {spent:.1f} s of {budget:g} s)"
+        return ""
+
+    def _load(self, key: str) -> Corpus | None:
+        if self._corpus is not None and key and self._corpus.snapshot.key == key:
+            return self._corpus
+        loaded = self.store.load(key)
+        if loaded is None:
+            return None
+        snapshot, lengths = loaded
+        snapshot = replace(snapshot, policy=self.adjust(snapshot.policy))
+        self._corpus = build(snapshot, lengths, self.store.postings)
+        self._planes.clear()
+        return self._corpus
+
+    def plane(self, corpus: Corpus, embedder: Embedder) -> Plane | None:
+        """Return the vectors of an embedder over a corpus, or None where none are stored."""
+        mark = (corpus.snapshot.key, embedder.identity.digest)
+        if mark not in self._planes:
+            stored = self.store.plane(mark[0], embedder.identity)
+            matrix = self.store.matrix(embedder.identity)
+            if stored is None or matrix is None:
+                return None
+            rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
+            self._planes[mark] = core.plane(
+                embedder.identity.digest, matrix, rows, corpus.documents.owners, len(corpus.heads)
+            )
+        return self._planes[mark]
+
+
+def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:
+    """Open a session on the repository that holds ``folder``. Raises `SidecarError`."""
+    try:
+        return Session(folder, embedders=embedders, adjust=adjust)
+    except OSError as exc:
+        raise SidecarError(f"{folder} cannot be read: {exc.strerror}", "check its permissions") from None
