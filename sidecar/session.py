@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
 Adjust = Callable[[Policy], Policy]
+T = TypeVar("T")
 _EMBEDDING_WAIT = 0.05
 
 
@@ -74,12 +76,16 @@ class Session:
         """Close the store."""
         self.store.close()
 
-    def start_anew(self) -> None:
-        """Set a damaged store aside and forget what was read from it. Raises `StoreError`."""
-        self.store.start_anew()
-        self._corpus = None
-        self._planes.clear()
-        self._complete.clear()
+    def healing(self, work: Callable[[], T]) -> T:
+        """Run work on the store; when its file proves damaged, start anew from Git and run it once more."""
+        try:
+            return work()
+        except DamagedStoreError:
+            self.store.start_anew()
+            self._corpus = None
+            self._planes.clear()
+            self._complete.clear()
+            return work()
 
     def wanted(self, commit: str = "") -> Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
