@@ -33,7 +33,7 @@ def test_a_store_damaged_anywhere_is_rebuilt_from_git(
     seed: int,
 ) -> None:
     """Whichever page of the database is overwritten, the next question gets the same answer."""
-    commit(**{f"knowledge/{n}.yaml": record_text(f"d-{n}", title=f"Title word{n}") for n in range(40)})
+    commit({f"knowledge/{n}.yaml": record_text(f"d-{n}", title=f"Title word{n}") for n in range(40)})
     query = Query("word3")
     before = [result["id"] for result in provider.recall(query)["results"]]
     provider.close()
@@ -52,7 +52,7 @@ def test_a_damaged_store_is_set_aside_once(
     repository: Path, private_home: Path, commit: Commit, record_text: Text, provider: Provider, embedder: object
 ) -> None:
     """Of two sessions that meet the damage, one sets the file aside and the other takes what was made anew."""
-    commit(**{"knowledge/a.yaml": record_text("a")})
+    commit({"knowledge/a.yaml": record_text("a")})
     other = Provider(repository, embedders=lambda _policy: [embedder], clock=provider.clock)  # type: ignore[list-item]
     for opened in (provider, other):
         opened.recall(Query("title"))
