@@ -40,7 +40,6 @@ class Hit:
     relevance: float = 0.0
     cosine: float = 0.0
     lexical: float = 0.0
-    coverage: float = 0.0
     matched: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
     passage: int = -1
