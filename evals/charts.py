@@ -9,8 +9,8 @@ from typing import Any
 from seed.errors import SidecarError
 
 _WIDTH, _HEIGHT = 640, 400
-_FONT = 19
-"""Size in units of the drawing: about 11 pixels on a phone, where 640 units are 360 pixels wide."""
+_FONT = 22
+"""Size in units of the drawing: about 12 pixels on a phone, where 640 units are 360 pixels wide."""
 _JITTER = 0.28
 _EXTRAS = re.compile(r"<!--.*?-->|<script.*?</script>", re.DOTALL)
 _CSS = """inline:
@@ -61,7 +61,7 @@ def _chart(name: str, **options: Any) -> Any:  # noqa: ANN401 - pygal ships no t
     )  # fmt: skip
     chart = pygal.XY(
         style=style, js=[], css=["file://style.css", "file://graph.css", _CSS], width=_WIDTH, height=_HEIGHT,
-        legend_at_bottom=True, legend_at_bottom_columns=2, disable_xml_declaration=True, explicit_size=False,
+        legend_at_bottom=True, legend_at_bottom_columns=3, disable_xml_declaration=True, explicit_size=False,
         truncate_legend=-1, x_value_formatter="{:g}".format, value_formatter="{:g}".format, **options,
     )  # fmt: skip
     chart.uuid = name
