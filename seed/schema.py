@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 
 from seed import policy as core
 from seed.errors import SidecarError
-from seed.record import BACKWARD, FORWARD, KINDS, SOURCES, STATUSES, TRUSTS
+from seed.record import BACKWARD, FORWARD, KINDS, SOURCES, STATUSES, TRUSTS, Problem
 from seed.yamltext import Document, YamlFaultError, parse
 
 
@@ -20,7 +21,7 @@ class EmbedderModel(_Strict):
     """Which model embeds records, and which one serves questions in another language than the records."""
 
     model: str = Field(
-        "minilm-l6-v2",
+        default="minilm-l6-v2",
         min_length=1,
         description="'minilm-l6-v2' (shipped) or a hub model by its fastembed name",
     )
@@ -91,19 +92,35 @@ class PolicyModel(_Strict):
 
 def parse_policy(data: bytes, path: str = "knowledge/policy.yaml") -> core.Policy:
     """Return the policy of a file's bytes. Raises `SidecarError` with line, key and reason of the first fault."""
+    model, problems = _read_policy(data)
+    if model is None:
+        raise _fault(path, problems[0])
+    return _to_core(model)
+
+
+def policy_problems(data: bytes) -> list[Problem]:
+    """Return every fault of a policy file, none for a valid one."""
+    return _read_policy(data)[1]
+
+
+def _read_policy(data: bytes) -> tuple[PolicyModel | None, list[Problem]]:
     try:
         document = parse(data) if data.strip() else Document({}, {})
-        model = PolicyModel.model_validate(document.data)
+        return PolicyModel.model_validate(document.data), []
     except YamlFaultError as fault:
-        raise SidecarError(f"{path}:{fault.line}: {fault.reason}", fault.fix, code=1) from None
+        return None, [Problem(fault.line, fault.reason, fault.fix)]
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"]) or "policy"
-        line = document.lines.get(str(first["loc"][0]) if first["loc"] else "", 1)
-        raise SidecarError(
-            f"{path}:{line}: {key}: {first['msg']}", "see 'sidecar schema policy' for what is allowed", code=1
-        ) from None
-    return _to_core(model)
+        return None, [_problem(error, document) for error in exc.errors(include_url=False)]
+
+
+def _problem(error: ErrorDetails, document: Document) -> Problem:
+    key = ".".join(str(part) for part in error["loc"]) or "policy"
+    line = document.lines.get(str(error["loc"][0]) if error["loc"] else "", 1)
+    return Problem(line, f"{key}: {error['msg']}", "see 'sidecar schema policy' for what is allowed")
+
+
+def _fault(path: str, problem: Problem) -> SidecarError:
+    return SidecarError(f"{path}:{problem.line}: {problem.reason}", problem.fix, code=1)
 
 
 def _to_core(model: PolicyModel) -> core.Policy:
@@ -125,26 +142,37 @@ def _to_core(model: PolicyModel) -> core.Policy:
 
 
 def parse_glossary(data: bytes, path: str = "knowledge/glossary.yaml") -> dict[str, tuple[str, ...]]:
-    """Return term -> synonyms. Raises `SidecarError` with the line of the fault."""
+    """Return term -> synonyms. Raises `SidecarError` with the line of the first fault."""
+    found, problems = _read_glossary(data)
+    if problems:
+        raise _fault(path, problems[0])
+    return found
+
+
+def glossary_problems(data: bytes) -> list[Problem]:
+    """Return every fault of a glossary file, none for a valid one."""
+    return _read_glossary(data)[1]
+
+
+def _read_glossary(data: bytes) -> tuple[dict[str, tuple[str, ...]], list[Problem]]:
     try:
         document = parse(data) if data.strip() else Document({}, {})
     except YamlFaultError as fault:
-        raise SidecarError(f"{path}:{fault.line}: {fault.reason}", fault.fix, code=1) from None
+        return {}, [Problem(fault.line, fault.reason, fault.fix)]
+    fix = "write 'term: [synonym, other synonym]'"
     terms = document.data.get("terms", {k: v for k, v in document.data.items() if k != "format"})
     if not isinstance(terms, dict):
-        raise SidecarError(f"{path}:1: terms is not a mapping", "write 'term: [synonym, other synonym]'", code=1)
+        return {}, [Problem(document.lines["terms"], "terms is not a mapping", fix)]
     found: dict[str, tuple[str, ...]] = {}
+    problems = []
     for term, synonyms in terms.items():
         items = [synonyms] if isinstance(synonyms, str) else synonyms
-        if not isinstance(items, list) or not all(isinstance(i, str) for i in items):
-            line = document.lines.get(term, 1)
-            raise SidecarError(
-                f"{path}:{line}: {term} is not a list of texts",
-                "write 'term: [synonym, other synonym]'",
-                code=1,
-            )
-        found[str(term)] = tuple(str(i) for i in items)
-    return found
+        if isinstance(items, list) and all(isinstance(i, str) for i in items):
+            found[term] = tuple(str(i) for i in items)
+        else:
+            line = document.lines.get(term, document.lines.get("terms", 1))
+            problems.append(Problem(line, f"{term} is not a list of texts", fix))
+    return found, problems
 
 
 def record_schema() -> dict[str, Any]:

@@ -5,15 +5,15 @@ Renames, amends, rebases, resets and branch switches need no code of their own (
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seed import text
+from seed.assemble import WORDS_VERSION, Wanted, assemble, title_terms
 from seed.embed.base import Embedder
 from seed.errors import SidecarError
 from seed.git.candidates import Candidate
@@ -27,41 +27,18 @@ from seed.git.tree import (
     read_blob,
     subtree,
 )
-from seed.lifecycle import standings
 from seed.passages import PROJECTION, cut
 from seed.policy import Policy
-from seed.record import SCHEMA_VERSION, Parsed, Problem, Record, parse_record
-from seed.snapshot import Head, Snapshot, Unreadable
+from seed.reader import parse_record
+from seed.record import SCHEMA_VERSION, Parsed, Problem
 from seed.store.lock import exclusive
-from seed.store.store import Store, Stored, Unseen
+from seed.store.store import Store, Unseen
 
 _BATCH = 32
 """Passages whose vectors are made durable together: about a second of work is lost by a kill."""
-_WORDS_VERSION = "1"
 
 Progress = Callable[[str, int, int], None]
 Choose = Callable[[Policy], Sequence[Embedder]]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a snapshot of one state of the repository consists of, before anything is parsed."""
-
-    commit: str
-    tree: str
-    candidates: tuple[Candidate, ...]
-
-    @property
-    def candidates_digest(self) -> str:
-        """Return the sha256 over (ref, commit) of the candidates' branches."""
-        lines = "\n".join(f"{c.ref} {c.commit}" for c in self.candidates)
-        return "sha256:" + hashlib.sha256(lines.encode()).hexdigest()
-
-    @property
-    def key(self) -> str:
-        """Return the name of the snapshot: the same knowledge has the same key on any commit."""
-        parts = f"{self.tree}\n{self.candidates_digest}\n{SCHEMA_VERSION}\n{PROJECTION}\n{_WORDS_VERSION}"
-        return hashlib.sha256(parts.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +55,7 @@ class Seeded:
 
 def version(policy: Policy) -> str:
     """Return the cache version of parsed blobs: parser, cut and size of passages, words."""
-    return f"{SCHEMA_VERSION}/{PROJECTION}/{policy.passage_chars}/{_WORDS_VERSION}"
+    return f"{SCHEMA_VERSION}/{PROJECTION}/{policy.passage_chars}/{WORDS_VERSION}"
 
 
 def wanted(repo: Repository, commit: str, candidates: Sequence[Candidate] = ()) -> Wanted:
@@ -123,7 +100,7 @@ def publish_words(repo: Repository, store: Store, want: Wanted, progress: Progre
         known.update(store.stored(part, version(policy)))
         if progress:
             progress("reading", min(at + 256, len(unseen)), len(unseen))
-    snapshot, lengths = _assemble(want, files, known, policy, glossary, fault)
+    snapshot, lengths = assemble(want, files, known, policy, glossary, fault)
     store.publish(snapshot, lengths)
     return len(unseen)
 
@@ -140,59 +117,6 @@ def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
     title = " ".join((record.title, record.id, *record.tags, *record.paths))
     body_terms = tuple(text.terms(p.text[p.skip :] + ("\n" + p.section if p.section else "")) for p in passages)
     return Unseen(blob, record, parsed.problems, passages, body_terms, title, title_terms(record))
-
-
-def title_terms(record: Record) -> Counter[str]:
-    """Return the terms of a record's words-only document: title, id, tags and paths, the last three exact."""
-    counts = text.terms(record.title)
-    for label in (record.id, *record.tags, *record.paths):
-        counts.update(text.terms(label))
-        counts[text.EXACT + text.fold(label)] = 1
-    return counts
-
-
-def _assemble(
-    want: Wanted,
-    files: Sequence[tuple[Entry, str]],
-    known: dict[str, Stored],
-    policy: Policy,
-    glossary: dict[str, tuple[str, ...]],
-    fault: str,
-) -> tuple[Snapshot, np.ndarray]:
-    readable = [(e, ref, known[e.blob], record) for e, ref in files if (record := known[e.blob].record) is not None]
-    accepted = {record.id.casefold() for _, ref, _, record in readable if not ref}
-    readable = [item for item in readable if not item[1] or item[3].id.casefold() not in accepted]
-    records = [item[3] for item in readable]
-    standing = standings(records, frozenset(n for n, item in enumerate(readable) if item[1]))
-    heads = tuple(
-        Head(record, entry.path, entry.blob, s.status, s.lineage, s.conflicts, ref)
-        for (entry, ref, _, record), s in zip(readable, standing, strict=True)
-    )
-    unreadable = tuple(
-        Unreadable(e.path, next(p for p in known[e.blob].problems if p.fatal))
-        for e, ref in files
-        if known[e.blob].record is None and not ref
-    )
-    stored = [item[2] for item in readable]
-    pids = np.array([c.pid for s in stored for c in s.cuts], dtype=np.uint32)
-    owners = np.repeat(np.arange(len(stored), dtype=np.uint32), [len(s.cuts) for s in stored])
-    titles = np.array([s.title_pid for s in stored], dtype=np.uint32)
-    lengths = np.array([n for s in stored for n in s.lengths] + [s.title_length for s in stored], dtype=np.uint32)
-    snapshot = Snapshot(
-        want.key,
-        want.commit,
-        want.tree,
-        want.candidates_digest,
-        policy,
-        heads,
-        unreadable,
-        pids,
-        owners,
-        titles,
-        glossary,
-        fault,
-    )
-    return snapshot, lengths
 
 
 def publish_vectors(
@@ -233,7 +157,7 @@ def _embed(
     if not missing:
         return 0
     done = 0
-    held: dict[bytes, np.ndarray] = {}
+    held: dict[bytes, NDArray[np.float32]] = {}
     for sha, vector in zip(missing, embedder.passages(list(missing.values())), strict=True):
         held[sha] = vector
         done += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from seed.lifecycle import Link
 from seed.policy import Policy
@@ -87,28 +87,28 @@ def head_to_list(head: Head) -> list[object]:
     ]
 
 
-def record_from_json(data: dict[str, object]) -> Record:
+def record_from_json(data: dict[str, Any]) -> Record:
     """Return a record (without body) from its sparse JSON."""
     values = dict(data)
     for key in ("tags", "paths", "source"):
         if key in values:
-            values[key] = tuple(values[key])  # type: ignore[arg-type]
+            values[key] = tuple(values[key])
     if "relations" in values:
-        values["relations"] = tuple((str(r), str(t)) for r, t in values["relations"])  # type: ignore[attr-defined]
-    return Record(**values)  # type: ignore[arg-type]
+        values["relations"] = tuple((str(r), str(t)) for r, t in values["relations"])
+    return Record(**values)
 
 
-def head_from_list(data: list[object]) -> Head:
+def head_from_list(data: list[Any]) -> Head:
     """Return the head that `head_to_list` wrote."""
     record, path, blob, status, lineage, conflicts, origin = data
     return Head(
         record_from_json(record),
         str(path),
         str(blob),
-        str(status),  # type: ignore[arg-type]
+        str(status),
         tuple(Link(*link) for link in lineage),
         tuple((c[0], c[1]) for c in conflicts),
-        str(origin),  # type: ignore[attr-defined]
+        str(origin),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -20,13 +21,13 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SHORT = 2
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "vs", "and/or", "n/a", "w/o", "w/"})
 STOP_WORDS = frozenset(
-    "a about all also am an and any are as at be because been being between both but by can cannot could d did do does "
-    "doing done each else ever few for from further get gets got had has have having he her here hers him his how i if "
-    "in into is it its itself just less let lets like ll many may me might mine more most much must my no nor not now of "
-    "off on once one ones only onto or other others our ours out over own per put re s same shall she should so some such "
-    "t than that the their theirs them then there these they this those through to too until up upon us use used uses "
-    "using ve very via want was we were what when where whether which while who whom whose why will with within without "
-    "would yes yet you your yours".split()
+    "a about all also am an and any are as at be because been being between both but by can cannot could d did do "
+    "does doing done each else ever few for from further get gets got had has have having he her here hers him his "
+    "how i if in into is it its itself just less let lets like ll many may me might mine more most much must my no "
+    "nor not now of off on once one ones only onto or other others our ours out over own per put re s same shall she "
+    "should so some such t than that the their theirs them then there these they this those through to too until up "
+    "upon us use used uses using ve very via want was we were what when where whether which while who whom whose why "
+    "will with within without would yes yet you your yours".split()
 )
 
 
@@ -55,12 +56,20 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the index words of a text in order: stems without stop words, and CJK bigrams."""
+    return [term for term, _ in _spelled(text)]
+
+
+def spellings(text: str) -> dict[str, str]:
+    """Return index word -> the word as the text has it, to show what matched."""
+    return dict(reversed(list(_spelled(text))))
+
+
+def _spelled(text: str) -> Iterator[tuple[str, str]]:
     normal = unicodedata.normalize("NFKC", text)
-    parts = (part for match in _WORD.finditer(normal) for part in _split(match.group()))
-    found = [stem(part) for part in parts if part not in STOP_WORDS]
+    for match in _WORD.finditer(normal):
+        yield from ((stem(part), part) for part in _split(match.group()) if part not in STOP_WORDS)
     for run in _CJK_RUN.findall(normal):
-        found.extend(run[n : n + 2] for n in range(max(1, len(run) - 1)))
-    return found
+        yield from ((run[n : n + 2], run[n : n + 2]) for n in range(max(1, len(run) - 1)))
 
 
 def _split(word: str) -> list[str]:

@@ -26,7 +26,7 @@ _CONFLICT = re.compile(r"^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|)( |$)", re.MULTILINE)
 _LOADER = getattr(yaml, "CLoader", yaml.Loader)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # not frozen: Python sets a traceback on what it raises
 class YamlFaultError(Exception):
     """Why a YAML text cannot be read: 1-based line, reason, and what to do."""
 
@@ -40,6 +40,15 @@ class Document:
     """A parsed mapping: ``data`` with text leaves, ``lines`` the 1-based line of each top-level key."""
 
     data: dict[str, object]
+    lines: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entry of a top-level list: its value, its 1-based line, and the lines of its keys where it is a mapping."""
+
+    value: object
+    line: int
     lines: dict[str, int]
 
 
@@ -76,6 +85,23 @@ def decode(data: bytes) -> str:
 
 def parse(data: bytes) -> Document:
     """Parse one YAML mapping; every scalar is text. Raises `YamlFaultError` with the line of the first fault."""
+    built = _build(data)
+    if not isinstance(built.root, dict):
+        raise YamlFaultError(1, "the file is not a mapping of keys to values", "write one record as 'key: value' lines")
+    return Document(built.root, built.lines)
+
+
+def parse_list(data: bytes) -> list[Item]:
+    """Parse one YAML list, entry by entry; every scalar is text. Raises `YamlFaultError` like `parse`."""
+    built = _build(data)
+    if built.root is None:
+        return []
+    if not isinstance(built.root, list):
+        raise YamlFaultError(1, "the file is not a list", "write each entry as '- key: value'")
+    return built.items
+
+
+def _build(data: bytes) -> _Builder:
     text = decode(data)
     try:
         return _Builder().build(yaml.parse(text, Loader=_LOADER))
@@ -107,17 +133,15 @@ class _Builder:
         self.anchors: dict[str, tuple[object, int]] = {}
         self.size = 0
         self.lines: dict[str, int] = {}
+        self.entry_lines: dict[str, int] = {}
+        self.items: list[Item] = []
         self.root: object = None
         self.documents = 0
 
-    def build(self, events: object) -> Document:
+    def build(self, events: object) -> _Builder:
         for event in events:  # type: ignore[attr-defined]
             self._event(event)
-        if not isinstance(self.root, dict):
-            raise YamlFaultError(
-                1, "the file is not a mapping of keys to values", "write one record as 'key: value' lines"
-            )
-        return Document(self.root, self.lines)
+        return self
 
     def _event(self, event: object) -> None:
         if isinstance(event, ScalarEvent):
@@ -161,6 +185,8 @@ class _Builder:
         top.key = key
         if len(self.stack) == 1:
             self.lines[key] = line
+        elif len(self.stack) == 2 and isinstance(self.stack[0].value, list):  # noqa: PLR2004 - an entry of the top list
+            self.entry_lines[key] = line
 
     def _open(self, event: MappingStartEvent | SequenceStartEvent) -> None:
         line = _line(event)
@@ -198,6 +224,9 @@ class _Builder:
         top = self.stack[-1]
         if isinstance(top.value, list):
             top.value.append(value)
+            if len(self.stack) == 1:
+                self.items.append(Item(value, min(self.entry_lines.values(), default=line), self.entry_lines))
+                self.entry_lines = {}
             return
         if top.key is None:
             raise YamlFaultError(line, "a key is not plain text", "write text before the colon")

@@ -204,5 +204,5 @@ def _brief_result(result: Mapping[str, Any], longest: int) -> dict[str, Any]:
 
 
 def _passage_limit(results: int) -> int:
-    """Three results have to fit into 450 tokens, so a page of more than two gets shorter passages."""
+    """Return the longest passage of a page: three results have to fit into 450 tokens."""
     return BRIEF_PASSAGE if results <= _FEW else _SHORT_PASSAGE

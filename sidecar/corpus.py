@@ -19,6 +19,7 @@ from sidecar.lexical import Documents, Postings
 from sidecar.query import Query, by_default, passes, status_admits
 
 Matrix = NDArray[np.float32]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,11 @@ class Plane:
         """Return the cosines of a unit question vector, rounded to 4 decimals."""
         have = self.rows >= 0
         scores = np.asarray(self.matrix @ question, dtype=np.float64)[self.rows]
-        sums: NDArray[np.float64] = np.bincount(self.owners, np.where(have, scores, 0.0), minlength=len(self.norms))
+        sums: Floats = np.bincount(self.owners, np.where(have, scores, 0.0), minlength=len(self.norms)).astype(
+            np.float64
+        )
         records = np.where(self.norms > 0, sums / np.maximum(self.norms, 1e-9), -1.0)
-        passages: NDArray[np.float64] = np.round(np.where(have, scores, -1.0), 4)
+        passages: Floats = np.round(np.where(have, scores, -1.0), 4).astype(np.float64)
         return Meaning(passages, np.round(records, 4).astype(np.float64))
 
     @property

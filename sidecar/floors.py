@@ -95,7 +95,8 @@ def in_force(
     """Return the floor for one kind of evidence and embedder, computing and keeping it when nobody has yet."""
     fusion = policy.fusion if plane is not None else "lexical"
     on = EVIDENCE[fusion]
-    if embedder is not None and (found := policy.floor_for(embedder.identity.digest, on)):
+    identity = embedder.identity.digest if embedder is not None else ""  # "" is the identity of words alone
+    if found := policy.floor_for(identity, on):
         return InForce(found.value, "policy", found.probe)
     probes = shipped_probes()["zh" if chinese else "en"]
     slot = f"{on}/{'zh' if chinese else 'en'}/{digest(probes)[:23]}"

@@ -13,7 +13,8 @@ from seed import seeder
 from seed.embed.choose import choose
 from seed.git.repository import head_commit, resolve
 from seed.git.tree import list_files, subtree
-from seed.git.worktree import uncommitted
+from seed.git.worktree import WorkingTree
+from seed.store import portable
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
 from sidecar import cursor, reading, status
@@ -24,7 +25,7 @@ from sidecar.meaning import Asked, Meaning
 from sidecar.query import Query, checked
 from sidecar.quote import one_line, safe
 from sidecar.recall import recall
-from sidecar.session import Progress, View, open_session
+from sidecar.session import Adjust, Progress, View, as_committed, open_session
 from sidecar.version import VERSION
 
 Clock = Callable[[], datetime]
@@ -37,10 +38,18 @@ def _now() -> datetime:
 class Provider:
     """Answers questions on one repository. Every surface (command line, MCP, pages) is an adapter of it."""
 
-    def __init__(self, folder: Path | str = ".", *, embedders: seeder.Choose = choose, clock: Clock = _now) -> None:
-        self.session = open_session(Path(folder), embedders)
+    def __init__(
+        self,
+        folder: Path | str = ".",
+        *,
+        embedders: seeder.Choose = choose,
+        clock: Clock = _now,
+        adjust: Adjust = as_committed,
+    ) -> None:
+        self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
         self._receipts: Receipts | None = None
+        self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
 
     def close(self) -> None:
@@ -86,15 +95,25 @@ class Provider:
         """Tell whether the last answer was stale or lacked vectors because its budget ran out."""
         return self.session.behind
 
-    def seed(self, revision: str = "HEAD", *, cache: str = "", progress: Progress | None = None) -> dict[str, Any]:
-        """Publish the snapshot of a commit with everything it needs. Returns what was done. Raises `SidecarError`."""
+    def seed(
+        self, revision: str = "HEAD", *, cache: str = "", second: bool = True, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Publish the snapshot of a commit with everything it needs. Returns what was done. Raises `SidecarError`.
+
+        ``cache`` names a folder of portable vectors, read before and written after; ``second`` leaves the model for
+        other languages out when it is False.
+        """
         session = self.session
         head = head_commit(session.repo)
         commit = head if revision == "HEAD" else resolve(session.repo, revision)
         want = session.wanted(commit)
-        done = seeder.seed(session.repo, session.store, want, session.embedders, progress=progress)
-        view = session.view(want, second=True, budget=0.0)
+        needed = session.needed(session.policy(want), second=second)
+        cached = sum(portable.fill(session.store, Path(cache), e.identity) for e in needed) if cache else 0
+        done = seeder.seed(session.repo, session.store, want, lambda _: needed, progress=progress)
+        view = session.view(want, second=second, budget=0.0)
         self.meaning.warm(view.corpus)
+        for embedder in needed if cache else ():
+            portable.save(session.store, Path(cache), embedder.identity)
         return {
             "format": 1,
             "commit": commit,
@@ -104,6 +123,7 @@ class Provider:
             "missing": done.missing,
             "unreadable": len(view.corpus.snapshot.unreadable),
             "seconds": round(done.seconds, 3),
+            "cached": cached,
             "cache": cache,
         }
 
@@ -201,7 +221,7 @@ class Provider:
                 "candidate": 0,
                 "below_floor": 0,
                 **ranked.withheld,
-                "uncommitted": uncommitted(self.session.repo),
+                "uncommitted": self._working_tree.uncommitted(),
             },
             "coverage": {
                 "records": records,

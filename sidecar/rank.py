@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ WORD_WEIGHT = 0.5
 WORD_HALF = 12.0
 """fused = (best passage's cosine + 0.25 cosine with the record's mean vector + 0.5 b / (b + 12)) / 1.75, with b the
 BM25 of the whole record: between 0 and 1 like a cosine. Constants: finding-0001."""
+SUPPORT = 0.6
 _LONG = 200
 _RARE = 3
 """A bare number, or a word that is exact only by its capitals or a dot, counts where at most this many hold it."""
@@ -80,7 +81,7 @@ def evidence(corpus: Corpus, phrase: Phrase, fusion: str, synonyms: dict[str, tu
     else:
         cosine = _strongest(meaning.passages, owners, m)
         fused = cosine if fusion == "cosine" else fuse(cosine, meaning.records, words)
-    fused = np.round(np.clip(fused, 0, 1), 6)
+    fused = np.round(np.clip(fused, 0, 1), 6).astype(np.float64)
     margin = np.minimum((fused - phrase.floor) / max(1 - phrase.floor, 1e-9), 1.0)
     return Evidence(fused, margin, cosine, passage, lexical)
 
@@ -119,6 +120,19 @@ def combine(parts: Sequence[Evidence]) -> Evidence:
 
     strongest = parts[int(np.argmax([p.margin.max(initial=-1) for p in parts]))]
     return Evidence(chosen("fused"), margins.max(axis=0), chosen("cosine"), chosen("passage"), strongest.lexical)
+
+
+def supported(found: Evidence, among: NDArray[np.intp]) -> Evidence:
+    """Return the evidence with each record's margin supported by the best one ``among`` the admitted ordinals.
+
+    Whether the records speak of a question at all is told best by the strongest of them; which of them answer it, by
+    their own evidence. The strongest one's margin, and so whether anything is returned, stays as it is.
+    """
+    if not len(among):
+        return found
+    top = float(found.margin[among].max())
+    lifted = SUPPORT * top + (1 - SUPPORT) * found.margin
+    return replace(found, margin=lifted if top > 0 else found.margin)
 
 
 def exact(corpus: Corpus, question: str) -> Exact:

@@ -12,7 +12,8 @@ from typing import Any
 from seed.errors import SidecarError
 from seed.git.history import history
 from seed.git.tree import UnreadableBlobError, read_blob
-from seed.record import Record, parse_record
+from seed.reader import parse_record
+from seed.record import Record
 from seed.snapshot import Head
 from sidecar import answer as answers
 from sidecar import cursor

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from seed import seeder
+from seed.assemble import Wanted
 from seed.errors import SidecarError
 from seed.git.candidates import candidates_at
 from seed.git.tree import has_object
@@ -47,7 +47,7 @@ def verify(provider: Provider, receipt: Mapping[str, Any], progress: Progress | 
     if gone:
         return Verified(f"cannot replay: the candidate branch {gone[0]}")
     found = candidates_at(repo, str(receipt["commit"]), [(ref, oid) for ref, oid in receipt["candidates"]])
-    want = seeder.Wanted(str(receipt["commit"]), tree, tuple(found))
+    want = Wanted(str(receipt["commit"]), tree, tuple(found))
     try:
         replayed = _ask_again(provider, receipt, want, progress)
     except SidecarError as exc:
@@ -56,7 +56,7 @@ def verify(provider: Provider, receipt: Mapping[str, Any], progress: Progress | 
 
 
 def _ask_again(
-    provider: Provider, receipt: Mapping[str, Any], want: seeder.Wanted, progress: Progress | None
+    provider: Provider, receipt: Mapping[str, Any], want: Wanted, progress: Progress | None
 ) -> dict[str, Any]:
     query = query_of(receipt)
     second = provider.meaning.needs_second(query)

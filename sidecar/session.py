@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from seed import seeder
+from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
 from seed.errors import EmbedderError, SidecarError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
+from seed.git.tree import list_files
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
 from seed.store.store import Store
@@ -23,7 +25,13 @@ from sidecar import corpus as core
 from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
+Adjust = Callable[[Policy], Policy]
 _EMBEDDING_WAIT = 0.05
+
+
+def as_committed(policy: Policy) -> Policy:
+    """Return the policy of the commit unchanged: what every session but an evaluation answers with."""
+    return policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +43,18 @@ class View:
     head: str
     stale: bool
     degraded: str
-    wanted: seeder.Wanted
+    wanted: Wanted
 
 
 class Session:
-    """Keeps the store open and the loaded snapshot in memory between questions. Not safe for several threads."""
+    """Keeps the store open and the loaded snapshot in memory between questions. Not safe for several threads.
 
-    def __init__(self, folder: Path, *, embedders: seeder.Choose = choose) -> None:
+    ``adjust`` changes the commit's policy before it counts: an evaluation removes one rule, or takes a base's policy.
+    """
+
+    def __init__(self, folder: Path, *, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> None:
         self.folder = folder
+        self.adjust = adjust
         self.repo: Repository = open_repository(folder)
         self.choose = embedders
         self.store = Store(store_folder(self.repo.name, self.repo.common))
@@ -62,10 +74,14 @@ class Session:
         """Close the store."""
         self.store.close()
 
-    def wanted(self, commit: str = "") -> seeder.Wanted:
+    def wanted(self, commit: str = "") -> Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
         at = commit or head_commit(self.repo)
         return seeder.wanted(self.repo, at, candidates(self.repo, at))
+
+    def policy(self, want: Wanted) -> Policy:
+        """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
+        return self.adjust(seeder.read_policy(self.repo, list_files(self.repo, want.tree))[0])
 
     def embedders(self, policy: Policy) -> tuple[Embedder, ...]:
         """Return the embedders of a policy; they are made once and load their models at the first text."""
@@ -76,7 +92,7 @@ class Session:
 
     def view(
         self,
-        want: seeder.Wanted | None = None,
+        want: Wanted | None = None,
         *,
         second: bool = False,
         vectors: bool = True,
@@ -92,9 +108,9 @@ class Session:
         target = want or self.wanted()
         degraded = ""
         self.behind = False
-        needed = partial(self._needed, second=second, vectors=vectors)
+        needed = partial(self.needed, second=second, vectors=vectors)
         if not self._ready(target.key, needed):
-            degraded = self._seed(target, needed, budget, progress)
+            degraded = self._seed(target, lambda policy: needed(self.adjust(policy)), budget, progress)
         corpus = self._load(target.key)
         if corpus is not None:
             return View(
@@ -154,13 +170,14 @@ class Session:
                 self._complete.add(mark)
         return True
 
-    def _needed(self, policy: Policy, *, second: bool, vectors: bool) -> tuple[Embedder, ...]:
+    def needed(self, policy: Policy, *, second: bool, vectors: bool = True) -> tuple[Embedder, ...]:
+        """Return the embedders whose vectors a policy needs; with ``second`` those for other languages too."""
         if policy.fusion == "lexical" or not vectors:
             return ()
         found = self.embedders(policy)
         return found if second else found[:1]
 
-    def _seed(self, want: seeder.Wanted, needed: seeder.Choose, budget: float, progress: Progress | None) -> str:
+    def _seed(self, want: Wanted, needed: seeder.Choose, budget: float, progress: Progress | None) -> str:
         start = time.monotonic()
         # Whoever holds the lock while the words are there is embedding: nothing is gained by waiting for that.
         wait = min(budget, _EMBEDDING_WAIT) if self.store.has(want.key) else budget
@@ -182,7 +199,9 @@ class Session:
         loaded = self.store.load(key)
         if loaded is None:
             return None
-        self._corpus = build(*loaded, self.store.postings)
+        snapshot, lengths = loaded
+        snapshot = replace(snapshot, policy=self.adjust(snapshot.policy))
+        self._corpus = build(snapshot, lengths, self.store.postings)
         self._planes.clear()
         return self._corpus
 
@@ -201,9 +220,9 @@ class Session:
         return self._planes[mark]
 
 
-def open_session(folder: Path, embedders: seeder.Choose = choose) -> Session:
+def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:
     """Open a session on the repository that holds ``folder``. Raises `SidecarError`."""
     try:
-        return Session(folder, embedders=embedders)
+        return Session(folder, embedders=embedders, adjust=adjust)
     except OSError as exc:
         raise SidecarError(f"{folder} cannot be read: {exc.strerror}", "check its permissions") from None

@@ -1,14 +1,26 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from hypothesis import HealthCheck, settings
+
+# A deadline measures the machine the test runs on, not the rule it proves.
+settings.register_profile("rules", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("rules")
+
+Git = Callable[..., str]
 
 
 @pytest.fixture(autouse=True)
 def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make the real home unusable: no test reads or writes what belongs to the user who runs it."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_CONFIG_PARAMETERS"):
+        monkeypatch.delenv(name, raising=False)
     config = tmp_path / "gitconfig"
     config.write_text("[user]\n\tname = Test\n\temail = test@localhost\n[init]\n\tdefaultBranch = main\n")
     monkeypatch.setenv("SIDECAR_HOME", str(tmp_path / "home"))
@@ -25,3 +37,45 @@ def repository(tmp_path: Path) -> Path:
     folder.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     return folder
+
+
+@pytest.fixture
+def git(repository: Path) -> Git:
+    """Return a function that runs git in the repository (or ``cwd``) and returns its output."""
+
+    def run(*arguments: str, cwd: Path | None = None) -> str:
+        done = subprocess.run(["git", *arguments], cwd=cwd or repository, check=True, capture_output=True)
+        return done.stdout.decode("utf-8", "replace").strip()
+
+    return run
+
+
+@pytest.fixture
+def record_text() -> Callable[..., str]:
+    """Return a function that writes a record as YAML: an accepted decision unless told otherwise."""
+
+    def text(ident: str, **keys: Any) -> str:
+        data: dict[str, Any] = {"id": ident, "kind": "decision", "title": f"Title of {ident}", "status": "accepted"}
+        data |= {"date": "2026-01-01", "body": f"Body of {ident}.", **keys}
+        return yaml.safe_dump({k: v for k, v in data.items() if v is not None}, sort_keys=False, allow_unicode=True)
+
+    return text
+
+
+@pytest.fixture
+def commit(repository: Path, git: Git) -> Callable[..., str]:
+    """Return a function that writes files (path -> text, None deletes), commits them all and returns the commit."""
+
+    def make(files: dict[str, str | bytes | None], message: str = "change") -> str:
+        for path, content in files.items():
+            file = repository / path
+            if content is None:
+                file.unlink()
+                continue
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        git("add", "-A")
+        git("commit", "-q", "--allow-empty", "-m", message)
+        return git("rev-parse", "HEAD")
+
+    return make

@@ -36,16 +36,22 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def run_git(
-    arguments: Sequence[str], cwd: Path, *, stdin: bytes = b"", check: bool = True, timeout: float = 60
+    arguments: Sequence[str],
+    cwd: Path,
+    *,
+    stdin: bytes = b"",
+    check: bool = True,
+    timeout: float = 60,
+    extra: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run ``git`` with a clean environment. Raises `SidecarError` with git's own words when it fails."""
+    """Run ``git`` with a clean environment and ``extra`` variables. Raises `SidecarError` with git's own words."""
     try:
         done = subprocess.run(  # noqa: S603 - arguments are a list, no shell
             ["git", *arguments],  # noqa: S607 - git is found on the path, as users have it
             cwd=cwd,
             input=stdin,
             capture_output=True,
-            env=clean_environment(),
+            env=clean_environment(extra),
             timeout=timeout,
             check=False,
         )

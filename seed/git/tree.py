@@ -12,7 +12,7 @@ from seed.git.repository import KNOWLEDGE, Repository
 from seed.yamltext import MAX_BYTES
 
 CONFIGURATION = ("knowledge/policy.yaml", "knowledge/glossary.yaml")
-_TREE, _LINK, _SUBMODULE = 0o40000, 0o120000, 0o160000
+_TREE, LINK, SUBMODULE = 0o40000, 0o120000, 0o160000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Entry:
     mode: int = 0o100644
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # not frozen: Python sets a traceback on what it raises
 class UnreadableBlobError(Exception):
     """A blob that is missing in this clone (partial clone, damage) or too large to be a record."""
 
@@ -63,20 +63,26 @@ def _root_tree(repo: Repository, commit: str) -> str:
 
 def list_files(repo: Repository, tree: str, prefix: str = KNOWLEDGE) -> list[Entry]:
     """Return every regular file under a tree, sorted by path; links and submodules are left out."""
+    return [entry for entry in list_entries(repo, tree, prefix) if entry.mode not in (LINK, SUBMODULE)]
+
+
+def list_entries(repo: Repository, tree: str, prefix: str = KNOWLEDGE) -> list[Entry]:
+    """Return everything under a tree but its folders, sorted by path."""
     found: list[Entry] = []
     waiting = [(prefix, tree)] if tree else []
     while waiting:
         folder, oid = waiting.pop()
         for mode, raw, child in read_tree(repo, oid):
-            path = f"{folder}/{_readable(raw)}" if folder else _readable(raw)
+            path = f"{folder}/{readable(raw)}" if folder else readable(raw)
             if mode == _TREE:
                 waiting.append((path, child))
-            elif mode not in (_LINK, _SUBMODULE):
+            else:
                 found.append(Entry(path, child, mode))
     return sorted(found, key=lambda entry: entry.path)
 
 
-def _readable(raw: bytes) -> str:
+def readable(raw: bytes) -> str:
+    """Return a path's bytes as text; bytes that are not UTF-8 are escaped, so that any path can be shown and stored."""
     return raw.decode("utf-8", "backslashreplace")
 
 
@@ -104,11 +110,11 @@ def find(repo: Repository, commit: str, path: str) -> Entry | None:
     tree = _root_tree(repo, commit)
     *folders, name = path.split("/")
     for folder in folders:
-        child = next((o for m, raw, o in read_tree(repo, tree) if m == _TREE and _readable(raw) == folder), None)
+        child = next((o for m, raw, o in read_tree(repo, tree) if m == _TREE and readable(raw) == folder), None)
         if child is None:
             return None
         tree = child
-    return next((Entry(path, o, m) for m, raw, o in read_tree(repo, tree) if _readable(raw) == name), None)
+    return next((Entry(path, o, m) for m, raw, o in read_tree(repo, tree) if readable(raw) == name), None)
 
 
 def has_object(repo: Repository, oid: str) -> bool:

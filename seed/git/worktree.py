@@ -3,59 +3,51 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
 from pathlib import Path
 
 import pygit2
 
 from seed.git.repository import KNOWLEDGE, Repository, head_commit
-from seed.git.tree import Entry, is_record_path, list_files, read_tree, subtree
+from seed.git.tree import is_record_path, list_files, subtree
 from seed.yamltext import MAX_BYTES
 
 _RECHECK_SECONDS = 1.0
 
 
-def uncommitted(repo: Repository) -> int:
-    """Return how many record files of the working tree differ from HEAD or are new; looked at once a second."""
-    if repo.bare:
-        return 0
-    return _uncommitted(
-        repo.root, id(repo), head_commit(repo), int(time.monotonic() / _RECHECK_SECONDS), repo=_Held(repo)
-    )
-
-
-class _Held:
-    """Carries the repository past the cache's key."""
+class WorkingTree:
+    """Counts what is written but not committed; looks at the files at most once a second."""
 
     def __init__(self, repo: Repository) -> None:
-        self.repo = repo
+        self._repo = repo
+        self._hashes: dict[tuple[str, int, int], str] = {}
+        self._counted: tuple[str, float, int] = ("", -_RECHECK_SECONDS, 0)
 
-    def __hash__(self) -> int:
-        return 0
+    def uncommitted(self) -> int:
+        """Return how many record files of the working tree differ from HEAD or are new."""
+        if self._repo.bare:
+            return 0
+        head, now = head_commit(self._repo), time.monotonic()
+        if self._counted[0] != head or now - self._counted[1] >= _RECHECK_SECONDS:
+            self._counted = (head, now, self._count(head))
+        return self._counted[2]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held)
+    def _count(self, head: str) -> int:
+        tree = subtree(self._repo, head) if head else ""
+        committed = {entry.path: entry.blob for entry in list_files(self._repo, tree)}
+        return sum(1 for path, file in record_files(self._repo.root) if committed.get(path) != self._blob(file))
 
-
-@lru_cache(maxsize=8)
-def _uncommitted(root: Path, _identity: int, head: str, _second: int, *, repo: _Held) -> int:
-    committed = {e.path: e.blob for e in list_files(repo.repo, subtree(repo.repo, head))} if head else {}
-    return sum(1 for path, file in record_files(root) if committed.get(path) != _blob_id(file))
-
-
-@lru_cache(maxsize=100_000)
-def _hash(path: str, size: int, modified: int) -> str:
-    data = Path(path).read_bytes().replace(b"\r\n", b"\n")
-    return str(pygit2.hash(data))
-
-
-def _blob_id(file: Path) -> str:
-    """Return git's id of a file with CRLF read as LF; unchanged files are not read again."""
-    try:
-        info = file.stat()
-        return _hash(str(file), info.st_size, info.st_mtime_ns) if info.st_size <= MAX_BYTES else ""
-    except OSError:
-        return ""
+    def _blob(self, file: Path) -> str:
+        """Return git's id of a file with CRLF read as LF; unchanged files are not read again."""
+        try:
+            info = file.stat()
+            if info.st_size > MAX_BYTES:
+                return ""
+            key = (str(file), info.st_size, info.st_mtime_ns)
+            if key not in self._hashes:
+                self._hashes[key] = str(pygit2.hash(file.read_bytes().replace(b"\r\n", b"\n")))
+            return self._hashes[key]
+        except OSError:
+            return ""
 
 
 def record_files(root: Path) -> list[tuple[str, Path]]:
@@ -69,18 +61,3 @@ def record_files(root: Path) -> list[tuple[str, Path]]:
         if not file.is_symlink() and file.is_file()
     ]
     return sorted((path, file) for path, file in found if is_record_path(path))
-
-
-def staged(repo: Repository) -> list[Entry]:
-    """Return every file under knowledge/ as the index holds it."""
-    index = pygit2.Index(str(Path(repo.git.path) / "index"))
-    index.read(force=True)
-    return [Entry(e.path, str(e.id), e.mode) for e in index if e.path.startswith(KNOWLEDGE + "/")]
-
-
-def has_yml(repo: Repository, tree: str) -> list[str]:
-    """Return the `.yml` files of a tree, which are not read."""
-    return [e.path for e in list_files(repo, tree) if e.path.endswith(".yml")] if tree else []
-
-
-__all__ = ["has_yml", "read_tree", "record_files", "staged", "uncommitted"]

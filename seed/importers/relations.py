@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from seed.importers.refs import SERIES, TOKEN, Index, Ref, tokenise
-from seed.importers.status import SUPERSEDED
+from seed.importers.words import SUPERSEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,6 +28,11 @@ _VERB = re.compile(
     r"|(?P<supersedes>sup+er[sc]+e+d+e?s|superseding|replaces|obsoletes|deprecates)\b)",
     re.IGNORECASE,
 )
+_HINT = re.compile(
+    r"sup+er[sc]|replac|obsolet|amend|deprecat|overrid|supplant|succee|retire|reject|declin|abandon|withdr|drop|clos",
+    re.IGNORECASE,
+)
+_CHUNK, _NEAR = 2000, 300  # what belongs together stands together; and no text makes the search quadratic
 _SENTENCE = re.compile(r"(?<=[.!?])[*_)]*\s+(?=[A-Z\ue000*_(\[])|;\s")
 _OURS = r"(?:this|the present|the current|our)"
 _SUBJECT = re.compile(
@@ -69,7 +74,7 @@ class Claim:
 def from_field(relation: str, value: str, definitions: Mapping[str, str], index: Index) -> Claim | None:
     """Read a field such as ``Superseded by: [7](0007-x.md), ADR 9``: everything in it is a reference."""
     refs: list[Ref] = []
-    for line in value.split("\n"):
+    for line in value[:_CHUNK].split("\n"):
         if _NOTHING.fullmatch(line):
             continue
         text, links = tokenise(_DATE.sub(" ", line), definitions)
@@ -77,7 +82,8 @@ def from_field(relation: str, value: str, definitions: Mapping[str, str], index:
         found = _mentions(text, links, index, loose=True)
         whole = text.strip(" *-\"'")
         refs += found or ([Ref(whole)] if re.search(r"\w", whole) else [])
-    return Claim(relation, tuple(refs), " ".join(value.split())[:120], bool(_PART.search(value))) if refs else None
+    quote = " ".join(value.split())[:120]
+    return Claim(relation, tuple(refs), quote, bool(_PART.search(value))) if refs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +104,9 @@ class _Sentence:
 
 def from_text(text: str, context: Context, definitions: Mapping[str, str], index: Index) -> Iterator[Claim]:
     """Find relations in a status text or in the body (``prose``: the subject must be the record)."""
-    tokens, links = tokenise(" ".join(text.split()), definitions)
-    for piece in _SENTENCE.split(_DATE.sub(" ", tokens)):
+    tokens, links = tokenise(" ".join(text.split()), definitions) if _HINT.search(text) else ("", [])
+    chunks = (tokens[n : n + _CHUNK] for n in range(0, len(tokens), _CHUNK))
+    for piece in (piece for chunk in chunks for piece in _SENTENCE.split(_DATE.sub(" ", chunk))):
         sentence = _Sentence(piece, links, index, context)
         verbs = list(_VERB.finditer(piece))
         for verb, following in zip_longest(verbs, verbs[1:]):
@@ -109,7 +116,9 @@ def from_text(text: str, context: Context, definitions: Mapping[str, str], index
 
 
 def _claim(sentence: _Sentence, verb: re.Match[str], end: int) -> Claim | None:
-    before, rest = sentence.text[: verb.start()], sentence.text[verb.end() : end]
+    near = max(0, verb.start() - _NEAR)
+    before = ("x" if near else "") + sentence.text[near : verb.start()]  # "x": no sentence begins here
+    rest = sentence.text[verb.end() : min(end, verb.end() + _NEAR)]
     relation = next(name for name in RELATIONS if verb[name])
     if _MAYBE.search(before) or (sentence.context == "prose" and not _plain_enough(verb, before)):
         return None

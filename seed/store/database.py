@@ -76,17 +76,19 @@ def _connect(path: Path, schema: str, store_format: int) -> sqlite3.Connection:
     try:
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=NORMAL")
-        found = database.execute("PRAGMA user_version").fetchone()[0]
-        if found > store_format:
-            raise StoreError(
-                f"{path} has format {found}, newer than this sidecar's {store_format}", "update the sidecar"
-            )
-        if found < store_format:
+        if _format(database, path, store_format) < store_format:
             database.executescript(f"BEGIN IMMEDIATE; {schema} PRAGMA user_version={store_format}; COMMIT;")
     except BaseException:
         database.close()
         raise
     return database
+
+
+def _format(database: sqlite3.Connection, path: Path, known: int) -> int:
+    found = int(database.execute("PRAGMA user_version").fetchone()[0])
+    if found > known:
+        raise StoreError(f"{path} has format {found}, newer than this sidecar's {known}", "update the sidecar")
+    return found
 
 
 @contextmanager

@@ -37,6 +37,11 @@ def known(database: sqlite3.Connection, identity: str, shas: Sequence[bytes]) ->
     return found
 
 
+def every(database: sqlite3.Connection, identity: str) -> dict[bytes, int]:
+    """Return text's sha256 -> row of all vectors of an identity."""
+    return dict(database.execute("SELECT sha, row FROM vectors WHERE identity = ?", (identity,)).fetchall())
+
+
 def append(
     database: sqlite3.Connection, folder: Path, identity: str, vectors: Mapping[bytes, NDArray[np.float32]]
 ) -> None:

@@ -23,8 +23,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
-    "transcript": ("sidecar.cli.transcript_cmd", "command"),
 }
+
+
+_SYSTEM = (OSError, MemoryError, RecursionError)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,28 +41,41 @@ def main(arguments: list[str] | None = None) -> int:
     _plain_streams()
     try:
         result = sidecar.main(arguments, prog_name="sidecar", standalone_mode=False)
-        return result if isinstance(result, int) else 0
-    except SidecarError as exc:
-        return _fail(str(exc), exc.code)
     except click.exceptions.NoArgsIsHelpError as exc:
         exc.show()
         return 2
-    except click.ClickException as exc:
-        hint = f" - see '{exc.ctx.command_path} --help'" if isinstance(exc, click.UsageError) and exc.ctx else ""
-        return _fail(exc.format_message() + hint, 2)
-    except (click.Abort, KeyboardInterrupt):
-        return _fail("stopped - nothing half-done is kept", 130)
     except BrokenPipeError:
         sys.stderr.close()
         return 0
-    except (OSError, MemoryError, RecursionError) as exc:
-        where = getattr(exc, "filename", None)
-        return _fail(
-            f"{where}: {getattr(exc, 'strerror', exc)} - check that it exists, is readable, and that the disk has room"
-            if where
-            else f"{exc} - see 'sidecar doctor'",
-            2,
-        )
+    except (
+        SidecarError,
+        click.ClickException,
+        click.Abort,
+        KeyboardInterrupt,
+        OSError,
+        MemoryError,
+        RecursionError,
+    ) as exc:
+        return _fail(*_told(exc))
+    return result if isinstance(result, int) else 0
+
+
+def _told(exc: BaseException) -> tuple[str, int]:
+    """Return the one line and the exit code of an error."""
+    import click
+
+    if isinstance(exc, SidecarError):
+        return str(exc), exc.code
+    if isinstance(exc, click.ClickException):
+        hint = f" - see '{exc.ctx.command_path} --help'" if isinstance(exc, click.UsageError) and exc.ctx else ""
+        return exc.format_message() + hint, 2
+    if isinstance(exc, (click.Abort, KeyboardInterrupt)):
+        return "stopped - nothing half-done is kept", 130
+    where = getattr(exc, "filename", None)
+    if where:
+        reason = getattr(exc, "strerror", None) or exc
+        return f"{where}: {reason} - check that it exists, is readable, and that the disk has room", 2
+    return f"{exc or type(exc).__name__} - see 'sidecar doctor'", 2
 
 
 def _fail(text: str, code: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 import click
@@ -42,6 +41,8 @@ class LazyGroup(click.Group):
 
 def _extensions() -> dict[str, click.Command]:
     """Return the commands that installed packages (evals among them) register as `sidecar.commands`."""
+    from importlib.metadata import entry_points  # costs a tenth of the start of a command that needs none
+
     found: dict[str, click.Command] = {}
     for point in entry_points(group="sidecar.commands"):
         register: Callable[[], dict[str, click.Command]] = point.load()

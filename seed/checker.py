@@ -1,0 +1,116 @@
+"""Check a repository: read every file under knowledge/ where it stands and give all of it to `seed.check`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from seed.check import Finding, LineOf, check, in_order
+from seed.errors import SidecarError
+from seed.git.repository import KNOWLEDGE, Repository, head_commit
+from seed.git.sources import Source, of_commit, of_index, of_worktree, repository_path
+from seed.git.tree import CONFIGURATION, UnreadableBlobError, find, is_record_path
+from seed.reader import parse_record
+from seed.record import Parsed, Problem
+from seed.yamltext import YamlFaultError, parse
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What one check looked at: how many files, and every finding in order."""
+
+    files: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether any finding is an error."""
+        return any(finding.level == "error" for finding in self.findings)
+
+
+def check_repository(repo: Repository, *, staged: bool = False, only: Sequence[str] = ()) -> Checked:
+    """Check the working tree, the index (``staged``), or HEAD of a bare repository.
+
+    ``only`` narrows what is reported to these files and folders; every file is still read, since a fault may lie
+    between two of them. Raises `SidecarError` when one of them names nothing under knowledge/.
+    """
+    sources = of_index(repo) if staged else of_commit(repo) if repo.bare else of_worktree(repo)
+    read = [source for source in sources if not source.refused]
+    records = [source for source in read if is_record_path(source.path)]
+    settings = [source for source in read if source.path in CONFIGURATION]
+    findings = check([(source.path, _parsed(source)) for source in records], _line_finder(records))
+    findings += [finding for source in sources for finding in _not_read(source)]
+    for source in settings:
+        if not staged or _changed(repo, source):
+            findings += _configuration(source)
+    paths = [source.path for source in (*records, *settings)]
+    scope = _scope(repo, only, {*paths, *(finding.path for finding in findings)})
+    files = sum(1 for path in paths if _within(path, scope))
+    return Checked(files, tuple(in_order([finding for finding in findings if _within(finding.path, scope)])))
+
+
+def _parsed(source: Source) -> Parsed:
+    try:
+        return parse_record(source.read())
+    except UnreadableBlobError as exc:
+        return Parsed(None, (Problem(1, exc.reason, exc.fix, fatal=True),))
+
+
+def _line_finder(records: Sequence[Source]) -> LineOf:
+    by_path = {source.path: source for source in records}
+
+    @lru_cache(maxsize=256)
+    def lines(path: str) -> dict[str, int]:
+        try:
+            return parse(by_path[path].read()).lines
+        except (YamlFaultError, UnreadableBlobError):
+            return {}  # changed since it was read: the finding then names line 1
+
+    return lambda path, key: lines(path).get(key, 1)
+
+
+def _not_read(source: Source) -> Iterator[Finding]:
+    """Yield what there is to say about a file that is not read although it looks like a record."""
+    stem, dot, suffix = source.path.rsplit("/", 1)[-1].rpartition(".")
+    looks = suffix.casefold() in ("yaml", "yml")
+    if source.refused and (looks or not dot):
+        fix = "put the record itself there, as a regular file"
+        yield Finding(source.path, 1, "error" if looks else "warning", f"{source.refused} is not read", fix)
+    elif looks and suffix != "yaml":
+        folder = source.path.rsplit("/", 1)[0]
+        fix = f"git mv {source.path} {folder}/{stem}.yaml"
+        yield Finding(source.path, 1, "error", f"a file that ends in .{suffix} is not read", fix)
+
+
+def _changed(repo: Repository, source: Source) -> bool:
+    """Tell whether the index holds another file than HEAD: loading pydantic for an old one costs 0.1 s a commit."""
+    head = head_commit(repo)
+    committed = find(repo, head, source.path) if head else None
+    return committed is None or committed.blob != source.blob
+
+
+def _configuration(source: Source) -> Iterator[Finding]:
+    from seed.schema import glossary_problems, policy_problems
+
+    problems = policy_problems if source.path == CONFIGURATION[0] else glossary_problems
+    try:
+        found = problems(source.read())
+    except UnreadableBlobError as exc:
+        found = [Problem(1, exc.reason, exc.fix)]
+    for problem in found:
+        yield Finding(source.path, problem.line, problem.level, problem.reason, problem.fix)
+
+
+def _scope(repo: Repository, only: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
+    scope = []
+    for text in only:
+        path = repository_path(repo, text)
+        if not any(_within(name, (path,)) for name in known):
+            raise SidecarError(f"{text} names no record or configuration file", f"name one under {KNOWLEDGE}/")
+        scope.append(path)
+    return tuple(scope)
+
+
+def _within(path: str, scope: Collection[str]) -> bool:
+    return not scope or any(part in (".", path) or path.startswith(part + "/") for part in scope)
