@@ -22,6 +22,8 @@ _KEY = len(', "passage": "..."')
 _LEAST_PASSAGE = 60
 _RECEIPT = len("sha256:") + 16
 _CLOSE = 0.35
+_NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
+"""Records that overturn nothing, whatever they say: lineage shows them, and no answer calls one a successor."""
 _FILTERED = "passes the filters"
 Answer = dict[str, Any]
 PassageOf = Callable[["Hit"], dict[str, Any]]
@@ -134,7 +136,9 @@ def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
         "path": safe(head.path),
         "blob": head.blob,
     }
-    successors = [x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by")]
+    successors = [
+        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in _NO_SUCCESSOR
+    ]
     if successors:
         found["replaced_by"] = successors  # type: ignore[assignment]
     if reason:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,16 +67,53 @@ class Provider:
         that cannot be meant and where nothing was ever seeded.
         """
         asked = self._placed(checked(query))
-        view = self.session.view(
-            second=self.meaning.needs_second(asked),
-            vectors=bool(asked.phrasings),
-            budget=budget,
-            progress=progress,
-        )
-        full, body = self.answer(asked, view, self.clock())
+
+        def work() -> tuple[Answer, dict[str, Any]]:
+            view = self.session.view(
+                second=self.meaning.needs_second(asked),
+                vectors=bool(asked.phrasings),
+                budget=budget,
+                progress=progress,
+            )
+            return self.answer(asked, view, self.clock())
+
+        full, body = self.session.healing(work)
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
+
+    def propose(
+        self,
+        record: Mapping[str, object] | str | bytes,
+        *,
+        agent: str = "",
+        session: str = "",
+        work: str = "",
+        onto: str = "",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Commit a record as a candidate on a branch of its own (see `sidecar.propose.propose`)."""
+        from sidecar.propose import propose, proposer
+
+        return propose(self, record, proposer(agent, session, work), onto=onto, dry_run=dry_run)
+
+    def revise(
+        self, ident: str, change: Mapping[str, object], *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Amend a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.revise`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import revise
+
+        return revise(self, ident, change, proposer(agent, session), propose=propose)
+
+    def forget(
+        self, ident: str, reason: str, *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Withdraw a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.forget`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import forget
+
+        return forget(self, ident, reason, proposer(agent, session), propose=propose)
 
     def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
         """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
@@ -84,7 +121,11 @@ class Provider:
         ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
         `SidecarError` where there is no such record, section or revision.
         """
-        return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+
+        def work() -> Answer:
+            return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+
+        return self.session.healing(work)
 
     def status(self) -> dict[str, Any]:
         """Return what answers stand on: repository, commits, coverage, embedders. Raises `SidecarError`."""
@@ -103,6 +144,9 @@ class Provider:
         ``cache`` names a folder of portable vectors, read before and written after; ``second`` leaves the model for
         other languages out when it is False.
         """
+        return self.session.healing(lambda: self._seed(revision, cache, second, progress))
+
+    def _seed(self, revision: str, cache: str, second: bool, progress: Progress | None) -> dict[str, Any]:
         session = self.session
         head = head_commit(session.repo)
         commit = head if revision == "HEAD" else resolve(session.repo, revision)

@@ -81,6 +81,23 @@ def list_entries(repo: Repository, tree: str, prefix: str = KNOWLEDGE) -> list[E
     return sorted(found, key=lambda entry: entry.path)
 
 
+def changed_entries(repo: Repository, before: str, after: str, prefix: str = KNOWLEDGE) -> list[Entry]:
+    """Return what a tree has added or changed against another ("" for none), by path; equal folders cost nothing."""
+    found: list[Entry] = []
+    waiting = [(prefix, before, after)] if after and after != before else []
+    while waiting:
+        folder, old, new = waiting.pop()
+        was = {raw: (mode, oid) for mode, raw, oid in read_tree(repo, old)} if old else {}
+        for mode, raw, oid in read_tree(repo, new):
+            path = f"{folder}/{readable(raw)}"
+            mode_before, oid_before = was.get(raw, (0, ""))
+            if mode == _TREE and oid != oid_before:
+                waiting.append((path, oid_before if mode_before == _TREE else "", oid))
+            elif mode != _TREE and oid != oid_before:
+                found.append(Entry(path, oid, mode))
+    return sorted(found, key=lambda entry: entry.path)
+
+
 def readable(raw: bytes) -> str:
     """Return a path's bytes as text; bytes that are not UTF-8 are escaped, so that any path can be shown and stored."""
     return raw.decode("utf-8", "backslashreplace")

@@ -1,8 +1,8 @@
 """Architecture decision records in a folder to records: ``read_folder`` decides, ``write`` writes.
 
 Forms: Nygard, adr-tools, MADR with and without front matter, log4brains, RFCs with front matter, PEPs and
-other reStructuredText, and folders with a kep.yaml. Nothing is invented: what is not
-written stays ``unknown`` or absent, and every doubt is said.
+other reStructuredText, and folders with a kep.yaml. Nothing is invented: what is not written stays
+``unknown`` or absent, and every doubt is said.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ def assemble(source: Source) -> Page:
     header_end = next((h.start for h in headings if h is not title), len(lines))
     header, used = scan_lines(lines[:header_end], "header line")
     sections, spans = _sections(lines, headings)
-    later, later_used = scan_lines(lines, "line", only=("status", "date"))
+    body = [""] * header_end + lines[header_end:]
+    later, later_used = scan_lines(body, "line", only=("status", "date"))
     taken = used | spans | later_used | {n for h in headings for n in range(h.start, h.end)}
     document = source.document
     return Page(

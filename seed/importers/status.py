@@ -72,8 +72,8 @@ def read(value: str) -> Reading:
         status, note = "accepted", f"{raw[:80]!r} says that something of it is still in force"
     if not status:
         return _from_prose(lines, raw)
-    doubt = "provisional: read as not decided yet" if re.match(r"\W*provisional\b", raw, re.IGNORECASE) else ""
-    return Reading(status, raw, doubt, note)
+    doubtful = re.match(r"\W*provisional\b", raw, re.IGNORECASE)
+    return Reading(status, raw, "provisional: read as not decided yet" if doubtful else "", note)
 
 
 def _lines(value: str) -> list[str]:
