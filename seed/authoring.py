@@ -25,6 +25,7 @@ FIRST_STATUS: dict[str, str] = {
     "history": "historical",
 }
 _FOLDERS = {"history": "history"}
+
 _SECTIONS: dict[str, Sequence[str]] = {
     "decision": ("Context", "Decision", "Consequences"),
     "adr": ("Context", "Decision", "Consequences"),
@@ -33,6 +34,11 @@ _SECTIONS: dict[str, Sequence[str]] = {
 }
 _NUMBERED = re.compile(r"(?!.*-\d{8}-)(.*[A-Za-z_.-])(\d{1,6})")
 """An id that counts on; a proposed one, which holds its day and a part of a digest, does not."""
+
+
+def folder_of(kind: str) -> str:
+    """Return the folder where records of a kind are put unless a project does otherwise."""
+    return f"{KNOWLEDGE}/{_FOLDERS.get(kind, f'{kind}s')}"
 
 
 def worktree_records(repo: Repository) -> list[tuple[str, bytes, Record | None]]:
@@ -79,7 +85,7 @@ def start_record(repo: Repository, kind: str, title: str, today: date) -> tuple[
     if repo.bare:
         raise SidecarError(f"{repo.name} is bare: it has no working tree to write to", "run this in a clone")
     ident = next_id(taken(worktree_records(repo)), "", kind)
-    file = repo.root / KNOWLEDGE / _FOLDERS.get(kind, f"{kind}s") / f"{ident}.yaml"
+    file = repo.root / folder_of(kind) / f"{ident}.yaml"
     data = template(ident, kind, words, today).encode()
     parsed = parse_record(data).record
     if parsed is None or parsed.title != words:
@@ -89,7 +95,7 @@ def start_record(repo: Repository, kind: str, title: str, today: date) -> tuple[
 
 
 def template(ident: str, kind: str, title: str, today: date) -> str:
-    """Return the text of a new record. Its headings alone give no passage, so a stub never crowds an answer."""
+    """Return the text of a new record: its headings are what a reader needs to judge it again later."""
     body = "\n\n".join(f"  ## {section}" for section in _SECTIONS.get(kind, ()))
     lines = [
         f"id: {ident}",

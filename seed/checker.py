@@ -29,13 +29,13 @@ class Checked:
         return any(finding.level == "error" for finding in self.findings)
 
 
-def check_repository(repo: Repository, *, staged: bool = False, only: Sequence[str] = ()) -> Checked:
-    """Check the working tree, the index (``staged``), or HEAD of a bare repository.
+def check_repository(repo: Repository, *, staged: bool = False, only: Sequence[str] = (), commit: str = "") -> Checked:
+    """Check the working tree, the index (``staged``), a ``commit``, or HEAD of a bare repository.
 
     ``only`` narrows what is reported to these files and folders; every file is still read, since a fault may lie
     between two of them. Raises `SidecarError` when one of them names nothing under knowledge/.
     """
-    sources = of_index(repo) if staged else of_commit(repo) if repo.bare else of_worktree(repo)
+    sources = of_index(repo) if staged else of_commit(repo, commit) if commit or repo.bare else of_worktree(repo)
     read = [source for source in sources if not source.refused]
     records = [source for source in read if is_record_path(source.path)]
     settings = [source for source in read if source.path in CONFIGURATION]

@@ -7,7 +7,7 @@ refuted, superseded, historical, own.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -155,40 +155,55 @@ def at_day(status: str, valid_until: str, today: date) -> str:
 
 
 def cycles(records: Sequence[Record]) -> list[list[int]]:
-    """Return the supersession cycles as lists of ordinals, each once, smallest ordinal first."""
+    """Return supersession cycles as lists of ordinals, smallest first: every member of any cycle is in one of them."""
     index = by_id(records)
     below: dict[int, list[int]] = defaultdict(list)
-    for edge in edges(records, index):
+    above: dict[int, list[int]] = defaultdict(list)
+    for edge in dict.fromkeys(edges(records, index)):
         if edge.relation == "supersedes":
             below[edge.actor].append(edge.target)
-    found: dict[frozenset[int], list[int]] = {}
-    settled: set[int] = set()
-    for start in sorted(below):
-        _walk(start, below, settled, found)
-    return list(found.values())
+            above[edge.target].append(edge.actor)
+    found: list[list[int]] = []
+    covered: set[int] = set()
+    for start in sorted(_held(below) & _held(above)):
+        if start not in covered:
+            loop = _way_back(start, below)
+            covered.update(loop)
+            found += [loop] if loop else []
+    return found
 
 
-def _walk(
-    start: int, below: Mapping[int, list[int]], settled: set[int], found: dict[frozenset[int], list[int]]
-) -> None:
-    """Depth-first search with an explicit stack: records are input, so their chains may be long."""
-    trail: list[int] = []
-    on_trail: set[int] = set()
-    stack: list[tuple[int, bool]] = [(start, False)]
-    while stack:
-        node, leaving = stack.pop()
-        if leaving:
-            on_trail.discard(trail.pop())
-            settled.add(node)
-            continue
-        if node in on_trail:
-            loop = trail[trail.index(node) :]
-            pivot = loop.index(min(loop))
-            found.setdefault(frozenset(loop), loop[pivot:] + loop[:pivot])
-            continue
-        if node in settled:
-            continue
-        trail.append(node)
-        on_trail.add(node)
-        stack.append((node, True))
-        stack.extend((other, False) for other in below.get(node, ()))
+def _held(following: Mapping[int, Sequence[int]]) -> set[int]:
+    """Return the nodes that are left once those that nothing leads to are taken away, again and again.
+
+    Seen from both ends only cycles and what lies between them are left, so that long chains cost no search.
+    """
+    incoming = Counter(other for others in following.values() for other in others)
+    left = set(following) | set(incoming)
+    waiting = [node for node in left if not incoming[node]]
+    while waiting:
+        node = waiting.pop()
+        left.discard(node)
+        for other in following.get(node, ()):
+            incoming[other] -= 1
+            if not incoming[other]:
+                waiting.append(other)
+    return left
+
+
+def _way_back(start: int, below: Mapping[int, Sequence[int]]) -> list[int]:
+    """Return a shortest cycle through ``start``, found breadth first, or nothing."""
+    before: dict[int, int] = {}
+    waiting = deque([start])
+    while waiting:
+        node = waiting.popleft()
+        for other in below.get(node, ()):
+            if other == start:
+                loop = [node]
+                while loop[-1] != start:
+                    loop.append(before[loop[-1]])
+                return loop[::-1]
+            if other not in before:
+                before[other] = node
+                waiting.append(other)
+    return []

@@ -56,7 +56,9 @@ def cut(title: str, body: str, size: int = 900) -> list[Passage]:
             packed[-1] = replace(last, end=block.end, heading=last.heading and block.heading)
         else:
             packed.append(block)
-    found = [_passage(title, block.section, body, block.start, block.end) for block in packed]
+    # Headings without text, as in a record that was only started, say nothing that can be found.
+    texts = [block for block in packed if not block.heading]
+    found = [_passage(title, block.section, body, block.start, block.end) for block in texts]
     return found or [Passage(0, 0, "", title, len(title))]
 
 

@@ -35,14 +35,15 @@ def parse_record(data: bytes) -> Parsed:
 
 def build_record(data: dict[str, object]) -> Parsed:
     """Read a record from a mapping (an agent's proposal, an importer) under the same rules as from a file."""
-    return _Reader(Document({str(k): _as_text(v) for k, v in data.items()}, {})).read()
+    return _Reader(Document({str(k): as_text(v) for k, v in data.items()}, {})).read()
 
 
-def _as_text(value: object) -> object:
+def as_text(value: object) -> object:
+    """Return a value of a mapping with texts as its leaves, which is how a file is read."""
     if isinstance(value, dict):
-        return {str(k): _as_text(v) for k, v in value.items()}
+        return {str(k): as_text(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_as_text(v) for v in value]
+        return [as_text(v) for v in value]
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)

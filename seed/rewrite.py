@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from yaml.events import (
 from seed.yamltext import decode, parse
 
 Edit = Callable[[str, str], str]
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 _LOADER = getattr(yaml, "CLoader", yaml.Loader)
 
 
@@ -34,7 +36,8 @@ class Scalar:
 def scalar(text: str) -> str:
     """Return a text as a YAML value on one line, quoted where YAML would read it as something else."""
     plain = text.encode("utf-8", "replace").decode()
-    dumped: str = yaml.safe_dump(plain, allow_unicode=True, width=float("inf"))
+    style = '"' if _BREAKS.search(plain) else None  # only double quotes can escape them
+    dumped: str = yaml.safe_dump(plain, allow_unicode=True, width=float("inf"), default_style=style)
     return dumped.removesuffix("\n").removesuffix("\n...")
 
 
@@ -62,8 +65,8 @@ def scalars(text: str) -> Iterator[Scalar]:
 def edited(data: bytes, edit: Edit) -> bytes:
     """Return a file with each value replaced by what ``edit(key, value)`` returns for it.
 
-    Raises `YamlFaultError` for a file that cannot be read. A value with an anchor, a fold or an escape is left alone: the
-    caller reads the result again and sees what was not changed.
+    Raises `YamlFaultError` for a file that cannot be read. A value with an anchor, a fold or an escape is left alone:
+    the caller reads the result again and sees what was not changed.
     """
     parse(data)
     text = decode(data)

@@ -26,7 +26,7 @@ _CONFLICT = re.compile(r"^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|)( |$)", re.MULTILINE)
 _LOADER = getattr(yaml, "CLoader", yaml.Loader)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # not frozen: Python sets a traceback on what it raises
 class YamlFaultError(Exception):
     """Why a YAML text cannot be read: 1-based line, reason, and what to do."""
 

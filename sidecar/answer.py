@@ -14,27 +14,37 @@ FULL_BYTES = 8000
 BRIEF_PASSAGE = 300
 SHORTEST_PASSAGE = 120
 _FULL_PASSAGE = 900
-_SHORT_PASSAGE = 180
+MAX_TITLE = 300
 _FEW = 2
+_SHORT_PASSAGE = 180
+_LONG = ("blob", "path", "kind")
+_RECEIPT = len("sha256:") + 16
 _CLOSE = 0.35
+_NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
+"""Records that overturn nothing, whatever they say: lineage shows them, and no answer calls one a successor."""
+_FILTERED = "passes the filters"
 Answer = dict[str, Any]
 PassageOf = Callable[["Hit"], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One record of an answer with what speaks for it. ``ordinal`` points into the corpus."""
+    """One record of an answer with what speaks for it.
+
+    ``ordinal`` points into the corpus; ``around`` are the paths a record names that lie around one asked about.
+    """
 
     ordinal: int
     status: str
-    score: float
-    relevance: float
-    cosine: float
-    lexical: float
-    coverage: float
+    score: float = 0.0
+    relevance: float = 0.0
+    cosine: float = 0.0
+    lexical: float = 0.0
+    coverage: float = 0.0
     matched: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
     passage: int = -1
+    around: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +64,13 @@ class Ranked:
 def why(hit: Hit) -> str:
     """Return in words why a record matched."""
     parts = [f"exact: {', '.join(hit.exact[:3])}"] if hit.exact else []
+    if hit.around:
+        parts.append(f"speaks of {', '.join(hit.around[:2])}")
     if hit.matched:
         parts.append(", ".join(hit.matched[:5]))
     if hit.cosine >= _CLOSE:
         parts.append("close in meaning")
-    return "; ".join(parts) or ("nearest in meaning" if hit.cosine > 0 else "passes the filters")
+    return "; ".join(parts) or ("nearest in meaning" if hit.cosine > 0 else _FILTERED)
 
 
 def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str, str]) -> dict[str, Any]:
@@ -67,7 +79,7 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     found: dict[str, Any] = {
         "id": record.id,
         "kind": record.kind,
-        "title": one_line(record.title),
+        "title": one_line(record.title, MAX_TITLE),
         "status": hit.status,
     }
     typed = record.status_text.strip().casefold()
@@ -105,18 +117,26 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     return found
 
 
+def unscored(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result of a listing: without score and passage, and with a reason only where a path was asked about."""
+    dropped = {"score", "relevance", "evidence", "passage"} | ({"why"} if result["why"] == _FILTERED else set())
+    return {k: v for k, v in result.items() if k not in dropped}
+
+
 def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
     """Return the short form of a record in `decided_against`, `retired` or `open_items`."""
     found = {
         "id": head.record.id,
         "kind": head.record.kind,
-        "title": one_line(head.record.title),
+        "title": one_line(head.record.title, MAX_TITLE),
         "status": hit_status,
         "date": one_line(head.record.date),
         "path": safe(head.path),
         "blob": head.blob,
     }
-    successors = [x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by")]
+    successors = [
+        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in _NO_SUCCESSOR
+    ]
     if successors:
         found["replaced_by"] = successors  # type: ignore[assignment]
     if reason:
@@ -157,31 +177,32 @@ def _cut(passage: Mapping[str, Any], longest: int) -> dict[str, Any]:
 def brief(answer: Answer) -> Answer:
     """Return the brief detail: what an agent needs to act, and nothing that is empty."""
     longest = _passage_limit(len(answer["results"]))
-    found: Answer = {k: answer[k] for k in ("format", "verdict", "retrieval")}
+    found = {k: answer[k] for k in ("format", "verdict", "retrieval")}
     found["results"] = [_brief_result(result, longest) for result in answer["results"]]
     for key in ("decided_against", "retired", "open_items"):
         if answer[key]:
-            found[key] = [
-                {k: v for k, v in entry.items() if k not in ("blob", "path", "kind")} for entry in answer[key]
-            ]
+            found[key] = [{k: v for k, v in entry.items() if k not in _LONG} for entry in answer[key]]
     found |= {key: answer[key] for key in ("degraded", "note") if answer.get(key)}
-    revision = answer["revision"]
     found["withheld"] = {k: v for k, v in answer["withheld"].items() if v}
-    found["revision"] = {k: revision[k] for k in ("stale", "repository")} | {"commit": revision["commit"][:12]}
-    if revision["stale"]:
-        found["revision"]["head"] = revision["head"][:12]
+    revision = answer["revision"]
+    short = {"commit": revision["commit"][:12], "stale": revision["stale"], "repository": revision["repository"]}
+    found["revision"] = short | ({"head": revision["head"][:12]} if revision["stale"] else {})
+    if answer["has_more"] or answer["retrieval"] == "listing":
+        found["total"] = answer["total"]
     if answer["has_more"]:
-        found |= {"total": answer["total"], "has_more": True, "next_cursor": answer["next_cursor"]}
-    found["receipt"] = answer["receipt"]["id"][: len("sha256:") + 16]
+        found |= {"has_more": True, "next_cursor": answer["next_cursor"]}
+    receipt = answer["receipt"]
+    found["receipt"] = receipt["id"][:_RECEIPT] + ("" if receipt["stored"] else " (not stored)")
     return found
 
 
-def _brief_result(result: dict[str, Any], longest: int) -> dict[str, Any]:
-    kept = ("id", "kind", "title", "status", "date", "score", "why", "path")
-    short = {k: result[k] for k in kept if result.get(k) not in ("", None)}
-    short |= {"title": shorten(result["title"], 160), "score": round(result["score"], 2)}
-    short |= {key: result[key] for key in ("conflicts", "on_base", "branch", "status_in_file") if result.get(key)}
-    if text := result["passage"].get("text"):
+def _brief_result(result: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    short = {k: result[k] for k in ("id", "kind", "title", "status", "date", "score", "why", "path") if result.get(k)}
+    short["title"] = shorten(result["title"], 160)
+    if "score" in result:
+        short["score"] = round(result["score"], 2)
+    short |= {k: result[k] for k in ("conflicts", "on_base", "branch", "status_in_file") if result.get(k)}
+    if text := result.get("passage", {}).get("text"):
         short["passage"] = shorten(" ".join(text.split()), longest)
     return short
 

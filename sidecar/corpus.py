@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from seed.lifecycle import at_day
 from seed.snapshot import Head, Snapshot
 from sidecar.lexical import Documents, Postings
-from sidecar.query import Query, passes, status_admits
+from sidecar.query import Query, by_default, passes, status_admits
 
 Matrix = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -106,12 +106,17 @@ class Corpus:
         head = self.heads[ordinal]
         return at_day(head.status, head.record.valid_until, today)
 
-    def admit(self, query: Query, today: date, workspace: str = "") -> Admitted:
-        """Decide for every record whether it may answer this query on this day: the one door."""
+    def admit(
+        self, query: Query, today: date, workspace: str = "", unchanged: frozenset[str] = frozenset()
+    ) -> Admitted:
+        """Decide for every record whether it may answer this query on this day: the one door.
+
+        ``unchanged`` are the blobs of the revision that ``query.since`` names.
+        """
         results, against, passed = [], [], []
         held_back: dict[int, str] = {}
         for ordinal, head in enumerate(self.heads):
-            if not passes(query, head, workspace):
+            if head.blob in unchanged or not passes(query, head, workspace):
                 continue
             status = at_day(head.status, head.record.valid_until, today)
             if status_admits(query, status, head.record.kind):
@@ -122,6 +127,29 @@ class Corpus:
                 held_back[ordinal] = "historical" if head.record.kind == "history" else status
             passed.append(ordinal)
         return Admitted(np.array(results, np.intp), np.array(against, np.intp), held_back, np.array(passed, np.intp))
+
+    def standing(self, name: str, today: date) -> tuple[tuple[int, str], ...]:
+        """Open the door for one record, by its id or the path of its file: (ordinal, effective status).
+
+        Whoever asks by name gets it whatever its status, and the status with it; of several, first those that
+        answer by default.
+        """
+        wanted = name.removeprefix("./")
+        found = self.ordinals(name) or [n for n, head in enumerate(self.heads) if head.path == wanted]
+        pairs = [(n, self.status(n, today)) for n in found]
+        return tuple(sorted(pairs, key=lambda pair: not by_default(pair[1], self.heads[pair[0]].record.kind)))
+
+    def holding(self, term: str) -> NDArray[np.intp]:
+        """Return the ordinals of the records that have an index term in a passage or in title, id, tags or paths."""
+        numbers, _ = self.postings(term)
+        if not len(numbers):
+            return np.empty(0, np.intp)
+        documents = self.documents
+        mark = np.zeros(max(documents.top, int(numbers.max()) + 1), dtype=bool)
+        mark[numbers] = True
+        found = mark[documents.titles].copy()
+        found |= np.bincount(documents.owners, mark[documents.pids], minlength=len(self.heads)) > 0
+        return np.flatnonzero(found)
 
     def ordinals(self, ident: str) -> list[int]:
         """Return the ordinals of the records with an id, without regard to case."""

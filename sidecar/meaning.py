@@ -44,9 +44,7 @@ class Meaning:
 
     def ask(self, query: Query, corpus: Corpus) -> Asked:
         """Return the phrasings of a query, by words alone where a model does not load."""
-        if query.listing or not query.phrasings:
-            return Asked(())
-        if not corpus.heads:
+        if not corpus.heads or not query.phrasings:
             return Asked(tuple(Phrase(text, None, 1.0) for text in query.phrasings))
         parts = [self._by_meaning_or_words(text, corpus) for text in query.phrasings]
         phrases = tuple(phrase for part in parts for phrase in part.phrases)

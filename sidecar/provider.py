@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ from typing import Any
 from seed import seeder
 from seed.embed.choose import choose
 from seed.git.repository import head_commit, resolve
+from seed.git.tree import list_files, subtree
 from seed.git.worktree import WorkingTree
 from seed.store import portable
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
-from sidecar import cursor
+from sidecar import cursor, reading, status
 from sidecar import receipt as receipts
 from sidecar.answer import Answer, Hit, Ranked
 from sidecar.corpus import Corpus
@@ -64,12 +66,75 @@ class Provider:
         ``budget`` seconds bound the seeding that a moved HEAD makes necessary. Raises `SidecarError` for arguments
         that cannot be meant and where nothing was ever seeded.
         """
-        asked = checked(query)
-        view = self.session.view(second=self.meaning.needs_second(asked), budget=budget, progress=progress)
-        full, body = self.answer(asked, view, self.clock())
+        asked = self._placed(checked(query))
+
+        def work() -> tuple[Answer, dict[str, Any]]:
+            view = self.session.view(
+                second=self.meaning.needs_second(asked),
+                vectors=bool(asked.phrasings),
+                budget=budget,
+                progress=progress,
+            )
+            return self.answer(asked, view, self.clock())
+
+        full, body = self.session.healing(work)
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
+
+    def propose(
+        self,
+        record: Mapping[str, object] | str | bytes,
+        *,
+        agent: str = "",
+        session: str = "",
+        work: str = "",
+        onto: str = "",
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Commit a record as a candidate on a branch of its own (see `sidecar.propose.propose`)."""
+        from sidecar.propose import propose, proposer
+
+        return propose(self, record, proposer(agent, session, work), onto=onto, dry_run=dry_run)
+
+    def revise(
+        self, ident: str, change: Mapping[str, object], *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Amend a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.revise`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import revise
+
+        return revise(self, ident, change, proposer(agent, session), propose=propose)
+
+    def forget(
+        self, ident: str, reason: str, *, agent: str = "", session: str = "", propose: bool = False
+    ) -> dict[str, Any]:
+        """Withdraw a candidate; for a record in Git answer `memory/file-backed` (see `sidecar.revise.forget`)."""
+        from sidecar.propose import proposer
+        from sidecar.revise import forget
+
+        return forget(self, ident, reason, proposer(agent, session), propose=propose)
+
+    def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
+        """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
+
+        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
+        `SidecarError` where there is no such record, section or revision.
+        """
+
+        def work() -> Answer:
+            return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+
+        return self.session.healing(work)
+
+    def status(self) -> dict[str, Any]:
+        """Return what answers stand on: repository, commits, coverage, embedders. Raises `SidecarError`."""
+        return status.status(self.session)
+
+    @property
+    def behind(self) -> bool:
+        """Tell whether the last answer was stale or lacked vectors because its budget ran out."""
+        return self.session.behind
 
     def seed(
         self, revision: str = "HEAD", *, cache: str = "", second: bool = True, progress: Progress | None = None
@@ -79,6 +144,9 @@ class Provider:
         ``cache`` names a folder of portable vectors, read before and written after; ``second`` leaves the model for
         other languages out when it is False.
         """
+        return self.session.healing(lambda: self._seed(revision, cache, second, progress))
+
+    def _seed(self, revision: str, cache: str, second: bool, progress: Progress | None) -> dict[str, Any]:
         session = self.session
         head = head_commit(session.repo)
         commit = head if revision == "HEAD" else resolve(session.repo, revision)
@@ -114,7 +182,16 @@ class Provider:
         workspace = self.workspace(query, corpus) if workspace is None else workspace
         asked = self.meaning.ask(query, corpus)
         start = cursor.start_of(query, corpus.snapshot.key)
-        ranked = recall(corpus, query, asked.phrases, corpus.snapshot.policy, today, start=start, workspace=workspace)
+        ranked = recall(
+            corpus,
+            query,
+            asked.phrases,
+            corpus.snapshot.policy,
+            today,
+            start=start,
+            workspace=workspace,
+            unchanged=self._unchanged(query.since),
+        )
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         full = self._full(query, view, ranked, asked, start, workspace, statuses)
         return full, self._receipt_body(query, view, full, asked, now, workspace)
@@ -141,6 +218,17 @@ class Provider:
         ]
         return max(inside, key=lambda pair: len(pair[0]))[1] if inside else ""
 
+    def _placed(self, query: Query) -> Query:
+        """Return the query with absolute paths as repository paths, and ``since`` as the commit it names today."""
+        inside, repo = self.session.inside, self.session.repo
+        since = resolve(repo, query.since) if query.since else ""
+        return replace(query, path=inside(query.path), paths=tuple(map(inside, query.paths)), since=since)
+
+    def _unchanged(self, commit: str) -> frozenset[str]:
+        """Return the blobs under knowledge/ of a commit: what has them still is no news since then."""
+        repo = self.session.repo
+        return frozenset(e.blob for e in list_files(repo, subtree(repo, commit))) if commit else frozenset()
+
     # --- the answer -------------------------------------------------------------------------------------------
 
     def _full(
@@ -158,6 +246,8 @@ class Provider:
         texts = self.session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
         items = [answers.item(heads[h.ordinal], h, self._passage(corpus, h, texts), statuses) for h in ranked.hits]
         results = answers.fit(items)
+        if ranked.retrieval == "listing":
+            results = [answers.unscored(item) for item in results]
         shown = start + len(results)
         more = shown < ranked.total
         records = sum(1 for head in heads if not head.origin)
@@ -260,6 +350,8 @@ def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
     coverage = full["coverage"]
     if not corpus.heads:
         return "No records: this commit has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
+    if full["retrieval"] == "listing":
+        return "No record qualifies."
     if full["retrieval"] == "hybrid" and coverage["embedded"] < coverage["records"]:
         lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
     else:

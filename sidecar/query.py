@@ -16,11 +16,16 @@ IN_FORCE = ("accepted", "verified", "unverified")
 """What answers by default; kind `history` never does."""
 MAX_LIMIT = 50
 MAX_QUESTION = 4000
+MAX_PATHS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The arguments of every reading surface. Empty tuples and texts mean "no filter"."""
+    """The arguments of every reading surface. Empty tuples and texts mean "no filter".
+
+    ``path`` is a filter. ``paths`` bring in what speaks of them: a question's answer also has those records, and a
+    listing has only those. ``since`` is a revision: only records that were added or changed after it.
+    """
 
     question: str = ""
     also: tuple[str, ...] = ()
@@ -35,6 +40,8 @@ class Query:
     after: str = ""
     before: str = ""
     listing: bool = False
+    paths: tuple[str, ...] = ()
+    since: str = ""
 
     @property
     def phrasings(self) -> tuple[str, ...]:
@@ -51,9 +58,14 @@ def checked(query: Query) -> Query:
     """Return the query in normal form. Raises `SidecarError` naming the argument that cannot be meant."""
     if not 1 <= query.limit <= MAX_LIMIT:
         raise SidecarError(f"limit {query.limit} is out of range", f"use 1 to {MAX_LIMIT}, and the cursor for more")
+    if query == Query(limit=query.limit, cursor=query.cursor):
+        raise SidecarError("nothing is asked", "give a question, or a filter to list what passes it")
     for text in query.phrasings:
         if len(text) > MAX_QUESTION:
             raise SidecarError(f"the question has {len(text)} characters", f"ask in at most {MAX_QUESTION}")
+    paths = tuple(dict.fromkeys(p for p in map(_path, query.paths) if p))
+    if len(paths) > MAX_PATHS:
+        raise SidecarError(f"{len(paths)} paths are too many", f"name at most {MAX_PATHS}, or the folder they share")
     statuses = tuple("proposed" if s == "draft" else s for s in _words(query.statuses))
     _known("kind", kinds := _words(query.kinds), KINDS)
     _known("status", statuses, (*STATUSES, "all"))
@@ -69,6 +81,8 @@ def checked(query: Query) -> Query:
         statuses=statuses,
         trust=trust[0] if trust else "",
         path=_path(query.path),
+        paths=paths,
+        since=query.since.strip(),
         after=query.after.strip(),
         before=query.before.strip(),
     )
@@ -102,7 +116,7 @@ def by_default(status: str, kind: str) -> bool:
 def status_admits(query: Query, status: str, kind: str) -> bool:
     """Tell whether the query's statuses let a record into the results; rejected ones only by their own name."""
     if query.every_status:
-        return query.listing or status != "rejected"
+        return query.listing or not query.phrasings or status != "rejected"
     if query.statuses:
         return status in query.statuses
     return by_default(status, kind)

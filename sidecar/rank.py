@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ WORD_WEIGHT = 0.5
 WORD_HALF = 12.0
 """fused = (best passage's cosine + 0.25 cosine with the record's mean vector + 0.5 b / (b + 12)) / 1.75, with b the
 BM25 of the whole record: between 0 and 1 like a cosine. Constants: finding-0001."""
+SUPPORT = 0.6
 _LONG = 200
 _RARE = 3
 """A bare number, or a word that is exact only by its capitals or a dot, counts where at most this many hold it."""
@@ -121,15 +122,27 @@ def combine(parts: Sequence[Evidence]) -> Evidence:
     return Evidence(chosen("fused"), margins.max(axis=0), chosen("cosine"), chosen("passage"), strongest.lexical)
 
 
+def supported(found: Evidence, among: NDArray[np.intp]) -> Evidence:
+    """Return the evidence with each record's margin supported by the best one ``among`` the admitted ordinals.
+
+    Whether the records speak of a question at all is told best by the strongest of them; which of them answer it, by
+    their own evidence. The strongest one's margin, and so whether anything is returned, stays as it is.
+    """
+    if not len(among):
+        return found
+    top = float(found.margin[among].max())
+    lifted = SUPPORT * top + (1 - SUPPORT) * found.margin
+    return replace(found, margin=lifted if top > 0 else found.margin)
+
+
 def exact(corpus: Corpus, question: str) -> Exact:
     """Return which records hold the question's exact tokens. A record's own id counts before every other holder."""
-    m = len(corpus.heads)
     holders: dict[int, list[str]] = {}
     named: dict[int, None] = {}
     for token in (*text.exact_tokens(question), *_plain_ids(corpus, question)):
         for ordinal in corpus.ordinals(token):
             named[ordinal] = None
-        held = _holding(corpus, token, m)
+        held = corpus.holding(text.EXACT + token)
         if not len(held) or (not is_strict(token) and len(held) > _RARE):
             continue
         for ordinal in held:
@@ -145,18 +158,6 @@ def _plain_ids(corpus: Corpus, question: str) -> list[str]:
         return []
     ids = {head.record.id.casefold() for head in corpus.heads}
     return [word for raw in question.split() if (word := raw.strip("?!.,;:()'\"").casefold()) in ids]
-
-
-def _holding(corpus: Corpus, token: str, records: int) -> NDArray[np.intp]:
-    numbers, _ = corpus.postings(text.EXACT + token)
-    if not len(numbers):
-        return np.empty(0, np.intp)
-    documents = corpus.documents
-    mark = np.zeros(max(documents.top, int(numbers.max()) + 1), dtype=bool)
-    mark[numbers] = True
-    found = mark[documents.titles].copy()
-    found |= np.bincount(documents.owners, mark[documents.pids], minlength=records) > 0
-    return np.flatnonzero(found)
 
 
 def is_strict(token: str) -> bool:

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed.policy import Policy
+from seed.text import spellings
 from sidecar.answer import Hit, Ranked
 from sidecar.corpus import Admitted, Corpus, synonyms
 from sidecar.floor import verdict
+from sidecar.mentions import Mentions, mask, mentions
 from sidecar.query import Query
-from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order
+from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order, supported
 
 MAX_AGAINST = 3
 NEAREST = 5
@@ -25,16 +27,21 @@ NEAREST = 5
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """Score and relevance of each record (m,), and the tier that exact tokens put it in (0 first)."""
+    """Score and relevance of each record (m,), and the tier that exact tokens put it in (0 first).
+
+    ``told`` are the records that come too because they speak of a path that was asked about.
+    """
 
     scores: NDArray[np.float64]
     relevance: NDArray[np.float64]
     tiers: NDArray[np.intp]
+    told: Mentions
 
     @property
     def answers(self) -> NDArray[np.bool_]:
-        """Return which records are above the floor or brought in by an exact token."""
+        """Return which records are above the floor, or brought in by an exact token or a path."""
         found: NDArray[np.bool_] = (self.relevance > 0) | (self.tiers < _ORDINARY)
+        found |= mask(self.told, len(found))
         return found
 
 
@@ -50,41 +57,57 @@ def recall(
     *,
     start: int = 0,
     workspace: str = "",
+    unchanged: frozenset[str] = frozenset(),
 ) -> Ranked:
-    """Answer a query. Without a phrasing, or when ``query.listing`` is set and nothing is asked, it lists."""
-    admitted = corpus.admit(query, today, workspace)
-    if not phrases:
-        return _listing(corpus, query, admitted, start, today)
+    """Answer a query. Without a phrasing, or when ``query.listing`` is set, it lists all that qualify, newest first.
+
+    ``unchanged`` are the blobs of the revision that ``query.since`` names.
+    """
+    admitted = corpus.admit(query, today, workspace, unchanged)
+    told = mentions(corpus, query.paths)
     table = synonyms(corpus.snapshot.glossary)
-    found = combine([evidence(corpus, phrase, policy.fusion, table) for phrase in phrases])
+    parts = [evidence(corpus, phrase, policy.fusion, table) for phrase in phrases]
     tokens = [exact(corpus, phrase.text) for phrase in phrases]
+    if query.listing or not phrases:
+        kept = _kept(query, parts, tokens, told, len(corpus.heads))
+        return _listing(corpus, query, admitted, kept, told, start, today)
+    found = supported(combine(parts), np.concatenate([admitted.results, admitted.against]))
+    tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
-    successors = _successors(corpus, [n for n in named if n in admitted.held_back], set(admitted.results.tolist()))
-    scored = _score(corpus, policy, found, tokens, named | successors, today)
+    successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)
+    tokens.append(Exact(successors, frozenset(), ()))
+    scored = _score(corpus, policy, found, tokens, named | set(successors), today, told)
     mode = _retrieval(policy.fusion, phrases)
     return _page(corpus, query, admitted, found, tokens, scored, named, start, today, mode)
 
 
-def _listing(corpus: Corpus, query: Query, admitted: Admitted, start: int, today: date) -> Ranked:
+def _kept(
+    query: Query, parts: Sequence[Evidence], tokens: Sequence[Exact], told: Mentions, records: int
+) -> NDArray[np.bool_]:
+    """Return which records (m,) a listing's text and paths keep: above the floor, with an exact token or all words."""
+    kept = np.full(records, not parts, dtype=bool)
+    for part, token in zip(parts, tokens, strict=True):
+        kept |= part.margin > 0
+        kept[list(token.holders)] = True
+        if len(part.lexical.terms):
+            kept |= part.lexical.held.all(axis=0)
+    return kept & mask(told, records) if query.paths else kept
+
+
+def _listing(
+    corpus: Corpus, query: Query, admitted: Admitted, kept: NDArray[np.bool_], told: Mentions, start: int, today: date
+) -> Ranked:
     heads = corpus.heads
-    ordinals = admitted.results.tolist()
-    positions = order(
-        np.zeros(len(ordinals)),
-        [heads[n].record.date for n in ordinals],
-        [heads[n].record.id for n in ordinals],
-    )
+    ordinals = [n for n in admitted.results.tolist() if kept[n]]
+    first = np.array([float(n in told.itself) for n in ordinals])
+    positions = order(first, [heads[n].record.date for n in ordinals], [heads[n].record.id for n in ordinals])
     page = [ordinals[p] for p in positions][start : start + query.limit]
-    hits = tuple(Hit(n, corpus.status(n, today), 0.0, 0.0, 0.0, 0.0, 0.0) for n in page)
-    return Ranked(
-        hits,
-        (),
-        (),
-        len(ordinals),
-        _count(admitted.held_back.values()),
-        (),
-        "match" if hits else "none",
-        "listing",
+    hits = tuple(
+        Hit(n, corpus.status(n, today), exact=told.itself.get(n, ()), around=told.around.get(n, ())) for n in page
     )
+    held = [status for n, status in admitted.held_back.items() if kept[n]]
+    held += ["rejected" for n in admitted.against.tolist() if kept[n]]
+    return Ranked(hits, (), (), len(ordinals), _count(held), (), "match" if hits else "none", "listing")
 
 
 def _count(statuses: object) -> dict[str, int]:
@@ -95,7 +118,13 @@ def _count(statuses: object) -> dict[str, int]:
 
 
 def _score(
-    corpus: Corpus, policy: Policy, found: Evidence, tokens: Sequence[Exact], named: set[int], today: date
+    corpus: Corpus,
+    policy: Policy,
+    found: Evidence,
+    tokens: Sequence[Exact],
+    named: set[int],
+    today: date,
+    told: Mentions,
 ) -> _Scored:
     heads = corpus.heads
     weights = np.array([policy.weight(h.record.kind, corpus.status(n, today)) for n, h in enumerate(heads)])
@@ -107,23 +136,23 @@ def _score(
     relevance = np.clip(found.margin, 0, 1)
     # For holders of an exact token the floor does not count, so their ordinary score is the one over floor 0.
     relevance = np.where(tiers < _ORDINARY, np.clip(found.fused, 0, 1), relevance)
-    return _Scored(np.round(relevance * weights, 6), relevance, tiers)
+    return _Scored(np.round(relevance * weights, 6), relevance, tiers, told)
 
 
-def _successors(corpus: Corpus, retired: Sequence[int], admitted: set[int]) -> set[int]:
-    """Return the records in force that took the place of retired ones, along the chain of supersession."""
-    found: set[int] = set()
-    seen = set(retired)
-    waiting = list(retired)
-    while waiting:
-        for link in corpus.heads[waiting.pop()].lineage:
-            if link.relation not in ("superseded_by", "refuted_by"):
-                continue
-            for other in corpus.ordinals(link.id):
-                if other in admitted:
-                    found.add(other)
-                elif other not in seen:
-                    seen.add(other)
+def _successors(corpus: Corpus, retired: Sequence[int], admitted: Admitted) -> dict[int, tuple[str, ...]]:
+    """Return the records in force that took the place of retired ones, with the ids they stand in for."""
+    found: dict[int, tuple[str, ...]] = {}
+    may_answer = set(admitted.results.tolist())
+    for asked in retired:
+        seen, waiting = {asked}, [asked]
+        while waiting:
+            links = corpus.heads[waiting.pop()].lineage
+            named = [x.id for x in links if x.relation in ("superseded_by", "refuted_by")]
+            for other in {n for ident in named for n in corpus.ordinals(ident)} - seen:
+                seen.add(other)
+                if other in may_answer:
+                    found[other] = (*found.get(other, ()), corpus.heads[asked].record.id)
+                else:
                     waiting.append(other)
     return found
 
@@ -162,9 +191,12 @@ def _page(
     below = [n for n in admitted.results.tolist() if not answers[n]]
     nearest = sorted(below, key=lambda n: (-found.margin[n], corpus.heads[n].record.id))[:NEAREST]
 
+    spelled = spellings(" ".join(query.phrasings))
+
     def hit(n: int) -> Hit:
         held_tokens = tuple(dict.fromkeys(t for e in tokens for t in e.holders.get(n, ())))
-        words = tuple(t for t, has in zip(found.lexical.terms, found.lexical.held[:, n], strict=True) if has)
+        matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
+        words = tuple(spelled.get(term, term) for term, has in matched if has)
         return Hit(
             n,
             corpus.status(n, today),
@@ -176,6 +208,7 @@ def _page(
             words,
             held_tokens,
             int(found.passage[n]),
+            scored.told.around.get(n, ()),
         )
 
     hits, decided = tuple(map(hit, page)), tuple(map(hit, against))

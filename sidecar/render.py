@@ -59,7 +59,9 @@ def _result(at: int, result: dict[str, Any], paint: Any) -> list[str]:  # noqa: 
         status += ", not reviewed"
     date = f", {result['date']}" if result.get("date") else ""
     lines = [f"{at}. {result['id']} ({result['kind']}, {status}{date}) {result['title']}"]
-    lines.append(f"   why: {result['why']}; score {result['score']:.2f}; {result['path']}")
+    why = [f"why: {result['why']}"] if result.get("why") else []
+    score = [f"score {result['score']:.2f}"] if "score" in result else []
+    lines.append("   " + "; ".join([*why, *score, result["path"]]))
     if result.get("status_in_file"):
         lines.append(f"   its file says: {result['status_in_file']}")
     conflicts = result.get("conflicts") or []
@@ -77,7 +79,9 @@ def _result(at: int, result: dict[str, Any], paint: Any) -> list[str]:  # noqa: 
 def _side(entry: dict[str, Any], paint: Any) -> str:  # noqa: ANN401 - see _painter
     status = paint(entry["status"], _COLOURS.get(entry["status"], ""))
     after = f", replaced by {', '.join(entry['replaced_by'])}" if entry.get("replaced_by") else ""
-    return f"- {entry['id']} ({status}{after}) {entry['title']}"
+    date = f", {entry['date']}" if entry.get("date") else ""
+    why = f"; why: {entry['why']}" if entry.get("why") else ""
+    return f"- {entry['id']} ({status}{date}{after}) {entry['title']}{why}"
 
 
 def _footer(answer: dict[str, Any]) -> list[str]:
@@ -87,11 +91,64 @@ def _footer(answer: dict[str, Any]) -> list[str]:
         lines.append(f"Held back: {held}.")
     if answer.get("has_more"):
         lines.append(f"{answer['total']} in all; next page: cursor {answer['next_cursor']}")
+    elif answer["retrieval"] == "listing":
+        lines.append(f"{answer['total']} in all.")
     if answer.get("degraded"):
         lines.append(f"Degraded: {answer['degraded']}.")
-    revision = answer["revision"]
-    stale = f" (stale: HEAD is {revision['head'][:12]})" if revision["stale"] else ""
-    receipt = answer["receipt"]["id"] if isinstance(answer["receipt"], dict) else answer["receipt"]
-    commit = revision["commit"][:12] or "no commit"
-    lines.append(f"{revision['repository']} at {commit}{stale}; {answer['retrieval']}; receipt {receipt[:23]}")
+    receipt = answer["receipt"]
+    if isinstance(receipt, dict):
+        receipt = receipt["id"][:23] + ("" if receipt["stored"] else " (not stored)")
+    lines.append(f"{_where(answer['revision'])}; {answer['retrieval']}; receipt {receipt}")
     return lines
+
+
+def render_record(found: dict[str, Any], *, colour: bool = False) -> str:
+    """Return one record as Markdown; everything that its file says stands as quoted data."""
+    paint = _painter(colour)
+    record = found["record"]
+    lines = [paint(f"# {record['id']}: {record['title']}", "1"), ""]
+    lines += [f"- {name}: {_plain(record[key])}" for name, key in _FACTS if record.get(key)]
+    lines += [f"- source: {_plain(source)}" for source in record.get("source", [])]
+    lines += [f"- {name}: {value}" for name, value in record.get("extra", {}).items()]
+    lines += [f"- conflict ({c['state']}): {c['id']}: {c['reason']}" for c in record.get("conflicts", [])]
+    lines += [f"- also in {twin['path']} ({twin['status']}): {twin['title']}" for twin in found["twins"]]
+    lines += [f"- {link['relation']} {link['id']} ({link['status']})" for link in found["lineage"]]
+    if found["body"]:
+        lines += ["", quoted(found["body"], "")]
+    if found.get("note"):
+        lines += ["", found["note"]]
+        lines += [f"- {part['section'] or '(before the first heading)'}: {part['chars']}" for part in found["sections"]]
+    if found["next_cursor"]:
+        lines.append(f"Next page: cursor {found['next_cursor']}")
+    lines += ["", "History:"] if found["history"] else []
+    lines += [f"- {t['date'][:10]} {t['commit'][:12]} {t['author']}: {t['subject']}" for t in found["history"]]
+    if not found["history_complete"]:
+        lines.append("- older commits are not listed")
+    return "\n".join([*lines, "", _where(found["revision"])])
+
+
+_FACTS = (
+    ("kind", "kind"),
+    ("status", "status"),
+    ("its file says", "status_in_file"),
+    ("date", "date"),
+    ("trust", "trust"),
+    ("tags", "tags"),
+    ("paths", "paths"),
+    ("workspace", "workspace"),
+    ("valid until", "valid_until"),
+    ("proposed by", "proposed_by"),
+    ("file", "path"),
+    ("branch, not reviewed", "branch"),
+)
+
+
+def _plain(value: Any) -> str:  # noqa: ANN401 - JSON data
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {v}" for k, v in value.items())
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _where(revision: dict[str, Any]) -> str:
+    stale = f" (stale: HEAD is {revision['head'][:12]})" if revision["stale"] else ""
+    return f"{revision['repository']} at {revision['commit'][:12] or 'no commit'}{stale}"

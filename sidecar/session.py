@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,9 +15,9 @@ from seed import seeder
 from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
-from seed.errors import EmbedderError, SidecarError, StoreError
+from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError
 from seed.git.candidates import candidates
-from seed.git.repository import Repository, head_commit, open_repository
+from seed.git.repository import Repository, head_commit, open_repository, resolve
 from seed.git.tree import list_files
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
@@ -25,6 +27,8 @@ from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
 Adjust = Callable[[Policy], Policy]
+T = TypeVar("T")
+_EMBEDDING_WAIT = 0.05
 
 
 def as_committed(policy: Policy) -> Policy:
@@ -60,6 +64,8 @@ class Session:
         self._planes: dict[tuple[str, str], Plane] = {}
         self._complete: set[tuple[str, str]] = set()
         self._embedders: dict[str, tuple[Embedder, ...]] = {}
+        self.behind = False
+        """Whether the last view was stale or lacked vectors, so that more seeding would better the next answer."""
 
     @property
     def kept(self) -> Path:
@@ -69,6 +75,17 @@ class Session:
     def close(self) -> None:
         """Close the store."""
         self.store.close()
+
+    def healing(self, work: Callable[[], T]) -> T:
+        """Run work on the store; when its file proves damaged, start anew from Git and run it once more."""
+        try:
+            return work()
+        except DamagedStoreError:
+            self.store.start_anew()
+            self._corpus = None
+            self._planes.clear()
+            self._complete.clear()
+            return work()
 
     def wanted(self, commit: str = "") -> Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
@@ -91,18 +108,22 @@ class Session:
         want: Wanted | None = None,
         *,
         second: bool = False,
+        vectors: bool = True,
         budget: float = 2.0,
         progress: Progress | None = None,
     ) -> View:
         """Return the freshest view that ``budget`` seconds allow; what is missing is seeded first.
 
-        ``second`` asks for the vectors of the second model too. Past the budget, or when seeding fails, the last
-        good snapshot answers and says that it is stale. Raises `SidecarError` when there is none at all.
+        ``second`` asks for the vectors of the second model too, and without ``vectors`` the words are enough. Past
+        the budget, or when seeding fails, the last good snapshot answers and says that it is stale. Raises
+        `SidecarError` when there is none at all.
         """
         target = want or self.wanted()
         degraded = ""
-        if not self._ready(target.key, second):
-            degraded = self._seed(target, second, budget, progress)
+        self.behind = False
+        needed = partial(self.needed, second=second, vectors=vectors)
+        if not self._ready(target.key, needed):
+            degraded = self._seed(target, lambda policy: needed(self.adjust(policy)), budget, progress)
         corpus = self._load(target.key)
         if corpus is not None:
             return View(
@@ -120,17 +141,41 @@ class Session:
                 "run 'sidecar seed' and see what it says",
             )
         snapshot = corpus.snapshot
+        self.behind = True
         return View(corpus, snapshot.commit, target.commit, stale=True, degraded=degraded, wanted=target)
+
+    def past(self, revision: str, budget: float = 2.0) -> View:
+        """Return the view of a revision, with words alone and without candidates, which belong to HEAD.
+
+        It never becomes the snapshot that a later question falls back on. Raises `SidecarError`.
+        """
+        kept = self._corpus
+        try:
+            found = self.view(seeder.wanted(self.repo, resolve(self.repo, revision)), vectors=False, budget=budget)
+        finally:
+            self._corpus = kept or self._corpus
+        if found.stale:
+            raise StoreError(f"the records of {revision} could not be read: {found.degraded}", "try again in a while")
+        return found
+
+    def inside(self, path: str) -> str:
+        """Return an absolute path below the repository as its repository path; any other comes back as it is."""
+        absolute = Path(path.strip())
+        if not absolute.is_absolute():
+            return path
+        try:
+            return absolute.resolve().relative_to(self.repo.root).as_posix()
+        except (ValueError, OSError):
+            return path
 
     def _fault(self, corpus: Corpus) -> str:
         return f"the shipped policy is in force: {corpus.snapshot.policy_fault}" if corpus.snapshot.policy_fault else ""
 
-    def _ready(self, key: str, second: bool) -> bool:
+    def _ready(self, key: str, needed: seeder.Choose) -> bool:
         if not self.store.has(key):
             return False
         corpus = self._load(key)
-        needed = self.needed(corpus.snapshot.policy, second=second) if corpus else ()
-        for embedder in needed:
+        for embedder in needed(corpus.snapshot.policy) if corpus else ():
             mark = (key, embedder.identity.digest)
             if mark not in self._complete:
                 if not seeder.complete(self.store, key, embedder):
@@ -138,30 +183,27 @@ class Session:
                 self._complete.add(mark)
         return True
 
-    def needed(self, policy: Policy, *, second: bool) -> tuple[Embedder, ...]:
+    def needed(self, policy: Policy, *, second: bool, vectors: bool = True) -> tuple[Embedder, ...]:
         """Return the embedders whose vectors a policy needs; with ``second`` those for other languages too."""
-        if policy.fusion == "lexical":
+        if policy.fusion == "lexical" or not vectors:
             return ()
         found = self.embedders(policy)
         return found if second else found[:1]
 
-    def _seed(self, want: Wanted, second: bool, budget: float, progress: Progress | None) -> str:
+    def _seed(self, want: Wanted, needed: seeder.Choose, budget: float, progress: Progress | None) -> str:
         start = time.monotonic()
+        # Whoever holds the lock while the words are there is embedding: nothing is gained by waiting for that.
+        wait = min(budget, _EMBEDDING_WAIT) if self.store.has(want.key) else budget
         try:
-            done = seeder.seed(
-                self.repo,
-                self.store,
-                want,
-                lambda policy: self.needed(self.adjust(policy), second=second),
-                budget=budget,
-                wait=budget,
-                progress=progress,
-            )
+            done = seeder.seed(self.repo, self.store, want, needed, budget=budget, wait=wait, progress=progress)
+        except DamagedStoreError:
+            raise
         except (StoreError, EmbedderError) as exc:
             return str(exc)
         finally:
             self._planes.clear()
         if done.missing:
+            self.behind = True
             spent = time.monotonic() - start
             return f"{done.missing} passages are not embedded yet (stopped after {spent:.1f} s of {budget:g} s)"
         return ""

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pygit2
 
+from seed.git.remote import merge_base
 from seed.git.repository import Repository
-from seed.git.tree import is_record_path, list_files, subtree
+from seed.git.tree import LINK, SUBMODULE, changed_entries, is_record_path, subtree
+from seed.git.write import PROPOSED_BY
 
 MARK = "knowledge/candidate/"
+_TRAILER = re.compile(rf"^{PROPOSED_BY}: ", re.MULTILINE)
+_MAX_COMMITS = 100
+"""A proposal is one commit, and one more for each time it was seen again after it was pushed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ def branches(repo: Repository) -> list[tuple[str, str]]:
 
 
 def candidates(repo: Repository, head: str) -> list[Candidate]:
-    """Return the record files each candidate branch adds or changes against its merge base with ``head``."""
+    """Return the record files that each candidate branch adds or changes; ``head`` is the commit that answers."""
     return candidates_at(repo, head, branches(repo))
 
 
@@ -49,20 +55,31 @@ def candidates_at(repo: Repository, head: str, tips: Iterable[tuple[str, str]]) 
     """Return the candidates of given (ref, commit) pairs, as they stood then."""
     found = []
     for ref, commit in tips:
-        base = _merge_base(repo, commit, head)
-        before = {e.path: e.blob for e in list_files(repo, subtree(repo, base))} if base else {}
+        base = start_of(repo, commit) or merge_base(repo, commit, head)
+        before = subtree(repo, base) if base else ""
         found += [
             Candidate(ref, commit, entry.path, entry.blob)
-            for entry in list_files(repo, subtree(repo, commit))
-            if is_record_path(entry.path) and before.get(entry.path) != entry.blob
+            for entry in changed_entries(repo, before, subtree(repo, commit))
+            if is_record_path(entry.path) and entry.mode not in (LINK, SUBMODULE)
         ]
     return found
 
 
-def _merge_base(repo: Repository, one: str, other: str) -> str:
-    """Return the merge base of two commits, or "" where there is none or this clone is too shallow to tell."""
+def start_of(repo: Repository, commit: str) -> str:
+    """Return the commit that a proposal was put on: the first one behind it without a proposal's trailer, or "".
+
+    It is exact where the merge base is not: on a branch that lags behind the default branch, what that has accepted
+    since would look like part of every proposal. "" for a branch that was not made by `sidecar propose`.
+    """
     try:
-        base = repo.git.merge_base(one, other) if one and other else None
+        node = repo.git[commit].peel(pygit2.Commit)
+        first = node
+        for _ in range(_MAX_COMMITS):
+            if not _TRAILER.search(node.message):
+                return str(node.id) if node.id != first.id else ""
+            if len(node.parents) != 1:
+                return ""
+            node = node.parents[0]
     except (KeyError, ValueError, pygit2.GitError):
-        return ""
-    return str(base) if base else ""
+        pass  # a shallow clone ends before the proposal begins
+    return ""

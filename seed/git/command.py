@@ -26,11 +26,6 @@ LEAKING = (
     "GIT_CONFIG_COUNT",
     "GIT_INTERNAL_SUPER_PREFIX",
     "GIT_CEILING_DIRECTORIES",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_REPLACE_REF_BASE",
 )
 
 
@@ -49,7 +44,7 @@ def run_git(
     timeout: float = 60,
     extra: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run ``git`` with a clean environment and the ``extra`` variables. Raises `SidecarError` with git's own words."""
+    """Run ``git`` with a clean environment and ``extra`` variables. Raises `SidecarError` with git's own words."""
     try:
         done = subprocess.run(  # noqa: S603 - arguments are a list, no shell
             ["git", *arguments],  # noqa: S607 - git is found on the path, as users have it

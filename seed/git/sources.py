@@ -28,9 +28,9 @@ class Source:
     refused: str = ""
 
 
-def of_commit(repo: Repository) -> list[Source]:
-    """Return the files of HEAD: what a bare repository has to check. Raises `SidecarError`."""
-    head = head_commit(repo)
+def of_commit(repo: Repository, commit: str = "") -> list[Source]:
+    """Return the files of a commit, HEAD unless named: what a bare repository has to check. Raises `SidecarError`."""
+    head = commit or head_commit(repo)
     tree = subtree(repo, head) if head else ""
     return [_of_entry(repo, entry) for entry in list_entries(repo, tree)] if tree else []
 

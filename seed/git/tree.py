@@ -24,7 +24,7 @@ class Entry:
     mode: int = 0o100644
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)  # not frozen: Python sets a traceback on what it raises
 class UnreadableBlobError(Exception):
     """A blob that is missing in this clone (partial clone, damage) or too large to be a record."""
 
@@ -78,6 +78,23 @@ def list_entries(repo: Repository, tree: str, prefix: str = KNOWLEDGE) -> list[E
                 waiting.append((path, child))
             else:
                 found.append(Entry(path, child, mode))
+    return sorted(found, key=lambda entry: entry.path)
+
+
+def changed_entries(repo: Repository, before: str, after: str, prefix: str = KNOWLEDGE) -> list[Entry]:
+    """Return what a tree has added or changed against another ("" for none), by path; equal folders cost nothing."""
+    found: list[Entry] = []
+    waiting = [(prefix, before, after)] if after and after != before else []
+    while waiting:
+        folder, old, new = waiting.pop()
+        was = {raw: (mode, oid) for mode, raw, oid in read_tree(repo, old)} if old else {}
+        for mode, raw, oid in read_tree(repo, new):
+            path = f"{folder}/{readable(raw)}"
+            mode_before, oid_before = was.get(raw, (0, ""))
+            if mode == _TREE and oid != oid_before:
+                waiting.append((path, oid_before if mode_before == _TREE else "", oid))
+            elif mode != _TREE and oid != oid_before:
+                found.append(Entry(path, oid, mode))
     return sorted(found, key=lambda entry: entry.path)
 
 

@@ -13,16 +13,22 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "recall": ("sidecar.cli.recall_cmd", "recall"),
     "show": ("sidecar.cli.read_cmd", "show"),
     "list": ("sidecar.cli.read_cmd", "list_"),
+    "why": ("sidecar.cli.read_cmd", "why"),
     "check": ("sidecar.cli.check_cmd", "check"),
     "new": ("sidecar.cli.write_cmd", "new"),
     "renumber": ("sidecar.cli.write_cmd", "renumber"),
+    "propose": ("sidecar.cli.propose_cmd", "propose"),
+    "candidates": ("sidecar.cli.propose_cmd", "candidates"),
+    "promote": ("sidecar.cli.propose_cmd", "promote"),
+    "withdraw": ("sidecar.cli.propose_cmd", "withdraw"),
+    "done": ("sidecar.cli.propose_cmd", "done"),
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
     "import": ("sidecar.cli.import_cmd", "command"),
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
+    "transcript": ("sidecar.cli.transcript_cmd", "command"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
-    "transcript": ("sidecar.cli.transcript_cmd", "command"),
 }
 
 

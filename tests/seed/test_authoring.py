@@ -10,7 +10,6 @@ from seed.authoring import next_id, start_record
 from seed.checker import check_repository
 from seed.errors import SidecarError
 from seed.git.repository import open_repository
-from seed.passages import cut
 from seed.reader import parse_record
 from seed.record import KINDS
 
@@ -37,16 +36,12 @@ def test_decisions_start_accepted_and_facts_unverified(repository: Path) -> None
     """A decision written into a pull request is one; a fact waits to be verified."""
     statuses = {kind: parse_record(start(repository, kind)[1].read_bytes()).record for kind in KINDS}
     assert {kind: record.status for kind, record in statuses.items() if record} == {
-        "decision": "accepted", "adr": "accepted", "history": "historical",
-        "fact": "unverified", "finding": "unverified",
-    }  # fmt: skip
-
-
-def test_the_headings_of_a_stub_give_no_passage(repository: Path) -> None:
-    """A record whose body was not written yet has nothing but its title to be found by."""
-    record = parse_record(start(repository, "decision", "The title")[1].read_bytes()).record
-    assert record is not None
-    assert [p.text for p in cut(record.title, record.body)] == ["The title"]
+        "decision": "accepted",
+        "adr": "accepted",
+        "history": "historical",
+        "fact": "unverified",
+        "finding": "unverified",
+    }
 
 
 def test_the_id_is_the_largest_number_plus_one(repository: Path, record_text: Text) -> None:
@@ -60,9 +55,15 @@ def test_the_id_is_the_largest_number_plus_one(repository: Path, record_text: Te
 
 @pytest.mark.parametrize(
     ("like", "expected"),
-    [("adr-7", "adr-13"), ("adr-0007", "adr-0013"), ("x2-01", "x2-01"), ("decision-20261129-123456", "decision-0001"),
-     ("slug", "decision-0001"), ("", "decision-0001")],
-)  # fmt: skip
+    [
+        ("adr-7", "adr-13"),
+        ("adr-0007", "adr-0013"),
+        ("x2-01", "x2-01"),
+        ("decision-20261129-123456", "decision-0001"),
+        ("slug", "decision-0001"),
+        ("", "decision-0001"),
+    ],
+)
 def test_the_next_id_follows_the_pattern_of_the_old_one(like: str, expected: str) -> None:
     """Prefix and width are kept; an id that does not count on gets one that does."""
     assert next_id({"adr-12", "adr-0003"}, like, "decision") == expected

@@ -34,8 +34,10 @@ def test_every_problem_of_every_file_is_reported_at_once_in_order() -> None:
     worse = parse_record(b"id: [\n")
     findings = check([("knowledge/b.yaml", bad), ("knowledge/a.yaml", worse)])
     assert [(f.path, f.line) for f in findings] == [
-        ("knowledge/a.yaml", 2), ("knowledge/b.yaml", 4), ("knowledge/b.yaml", 5),
-    ]  # fmt: skip
+        ("knowledge/a.yaml", 2),
+        ("knowledge/b.yaml", 4),
+        ("knowledge/b.yaml", 5),
+    ]
 
 
 def test_ids_that_differ_only_in_case_collide_and_both_files_are_named() -> None:
@@ -75,10 +77,16 @@ def test_a_record_that_supersedes_itself_is_a_cycle() -> None:
 @pytest.mark.parametrize(
     ("relation", "level"),
     [
-        ("supersedes", "error"), ("refutes", "error"), ("superseded_by", "error"), ("refuted_by", "error"),
-        ("amends", "warning"), ("amended_by", "warning"), ("replies_to", "warning"), ("relates_to", "warning"),
+        ("supersedes", "error"),
+        ("refutes", "error"),
+        ("superseded_by", "error"),
+        ("refuted_by", "error"),
+        ("amends", "warning"),
+        ("amended_by", "warning"),
+        ("replies_to", "warning"),
+        ("relates_to", "warning"),
     ],
-)  # fmt: skip
+)
 def test_a_dangling_relation_is_an_error_where_a_status_hangs_on_it(relation: str, level: str) -> None:
     """A wrong id is an error where it decides a status, and a warning where it only adds to the lineage."""
     ((got, reason),) = found(file("d-1", **{relation: ["gone"]}))
@@ -156,6 +164,11 @@ def test_findings_across_files_carry_the_line_of_their_key() -> None:
     """A finding between files points at the line of the relation, not at the top of the file."""
     findings = check([file("d-1", supersedes=["gone"])], lambda _path, key: {"supersedes": 7}[key])
     assert findings == [
-        Finding("knowledge/d-1.yaml", 7, "error", "supersedes names 'gone', which is no record here",
-                "correct the id, add that record, or delete the line")
-    ]  # fmt: skip
+        Finding(
+            "knowledge/d-1.yaml",
+            7,
+            "error",
+            "supersedes names 'gone', which is no record here",
+            "correct the id, add that record, or delete the line",
+        )
+    ]

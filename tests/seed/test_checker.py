@@ -189,7 +189,11 @@ def test_check_staged_loads_no_heavy_library(repository: Path, record_text: Text
     )
     here = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=repository, check=True, capture_output=True, text=True,
+        [sys.executable, "-c", program],
+        cwd=repository,
+        check=True,
+        capture_output=True,
+        text=True,
         env={**os.environ, "PYTHONPATH": str(here)},
-    )  # fmt: skip
+    )
     assert done.stdout.split("\n")[-2] == "0 []"

@@ -1,0 +1,128 @@
+"""JSON Schemas of what the tools return, in full. Tool lists name only the top-level fields, to stay short. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seed.record import KINDS, STATUSES, TRUSTS
+
+Schema = dict[str, Any]
+_TEXT: Schema = {"type": "string"}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_FLAG: Schema = {"type": "boolean"}
+_NUMBER: Schema = {"type": "number"}
+_TEXTS: Schema = {"type": "array", "items": _TEXT}
+_STATUS: Schema = {"enum": [*STATUSES, "missing"]}
+_COUNTS: Schema = {"type": "object", "additionalProperties": _COUNT}
+
+
+def _object(required: str, properties: dict[str, Schema]) -> Schema:
+    return {"type": "object", "properties": properties, "required": required.split(), "additionalProperties": False}
+
+
+def _list(of: Schema) -> Schema:
+    return {"type": "array", "items": of}
+
+
+_LINK = _object("relation id status", {"relation": _TEXT, "id": _TEXT, "status": _STATUS})
+_CONFLICT = _object("id state reason", {"id": _TEXT, "state": {"enum": ["recorded", "hint"]}, "reason": _TEXT})
+_PASSAGE = _object("", {"text": _TEXT, "section": _TEXT, "start": _COUNT, "end": _COUNT})
+_EVIDENCE = _object(
+    "cosine lexical matched_terms exact",
+    {"cosine": _NUMBER, "lexical": _NUMBER, "matched_terms": _TEXTS, "exact": _TEXTS},
+)
+_SOURCES = _list({"type": "object", "additionalProperties": _TEXT})
+_REVISION = {"commit": _TEXT, "head": _TEXT, "stale": _FLAG, "repository": _TEXT}
+_RESULT = _object(
+    "id kind title status path",
+    {
+        "id": _TEXT,
+        "kind": {"enum": list(KINDS)},
+        "title": _TEXT,
+        "status": _STATUS,
+        "status_in_file": _TEXT,
+        "date": _TEXT,
+        "trust": {"enum": list(TRUSTS)},
+        "score": _NUMBER,
+        "relevance": _NUMBER,
+        "why": _TEXT,
+        "evidence": _EVIDENCE,
+        "passage": {"anyOf": [_TEXT, _PASSAGE]},
+        "path": _TEXT,
+        "blob": _TEXT,
+        "source": _SOURCES,
+        "lineage": _list(_LINK),
+        "conflicts": _list(_CONFLICT),
+        "on_base": {"type": ["object", "null"]},
+        "tags": _TEXTS,
+        "workspace": _TEXT,
+        "branch": _TEXT,
+    },
+)
+_SIDE = _object(
+    "id title status",
+    {
+        "id": _TEXT,
+        "kind": {"enum": list(KINDS)},
+        "title": _TEXT,
+        "status": _STATUS,
+        "date": _TEXT,
+        "path": _TEXT,
+        "blob": _TEXT,
+        "replaced_by": _TEXTS,
+        "why": _TEXT,
+    },
+)
+
+
+def answer_schema() -> Schema:
+    """Return the schema of an answer in either detail: recall, find_precedents, query_decisions."""
+    side = _list(_SIDE)
+    found = _object(
+        "format verdict retrieval results withheld revision receipt",
+        {
+            "format": {"const": 1},
+            "verdict": {"enum": ["match", "weak", "none"]},
+            "retrieval": {"enum": ["hybrid", "dense", "lexical", "exact", "listing"]},
+            "degraded": _TEXT,
+            "note": _TEXT,
+            "results": _list(_RESULT),
+            "decided_against": side,
+            "retired": side,
+            "open_items": side,
+            "nearest": _list(_object("id note", {"id": _TEXT, "note": _TEXT})),
+            "withheld": _COUNTS,
+            "coverage": _COUNTS,
+            "revision": {"type": "object", "properties": _REVISION, "required": ["commit", "stale", "repository"]},
+            "total": _COUNT,
+            "has_more": _FLAG,
+            "next_cursor": _TEXT,
+            "receipt": {"anyOf": [_TEXT, _object("id stored", {"id": _TEXT, "stored": _FLAG})]},
+        },
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Answer", **found}
+
+
+def shown_schema() -> Schema:
+    """Return the schema of one record as get_record returns it."""
+    record = {"type": "object", "required": ["id", "kind", "title", "status", "trust", "path", "blob"]}
+    touch = _object("commit date author subject", dict.fromkeys(("commit", "date", "author", "subject"), _TEXT))
+    found = _object(
+        "format record lineage section body chars next_cursor history history_complete twins revision",
+        {
+            "format": {"const": 1},
+            "record": record,
+            "lineage": _list(_LINK),
+            "section": _TEXT,
+            "body": _TEXT,
+            "chars": _COUNT,
+            "sections": _list(_object("section chars", {"section": _TEXT, "chars": _COUNT})),
+            "note": _TEXT,
+            "next_cursor": _TEXT,
+            "history": _list(touch),
+            "history_complete": _FLAG,
+            "twins": _list(_object("path status title", dict.fromkeys(("path", "status", "title"), _TEXT))),
+            "revision": _object("commit head stale repository", _REVISION),
+        },
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Shown record", **found}

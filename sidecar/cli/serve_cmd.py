@@ -1,0 +1,71 @@
+"""`sidecar serve`: the MCP server, over standard input and output or over HTTP."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+import click
+
+from sidecar.cli.common import repo_option
+
+PROFILES = ("default", "history", "review")
+
+
+@click.command(epilog="Example: sidecar serve --repo . (an agent starts this; it speaks MCP on stdin and stdout)")
+@click.option("--http", "over_http", is_flag=True, help="Streamable HTTP instead of stdin and stdout.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind; any but loopback needs a token.")
+@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option("--token", default="", envvar="SIDECAR_TOKEN", help="Bearer token that callers must send.")
+@click.option(
+    "--allow-host", "names", multiple=True, metavar="NAME", help="Another name callers may use for this host."
+)
+@click.option("--allow", "allowed", multiple=True, metavar="DIR", help="Repositories below DIR may be asked about too.")
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    type=click.Choice(PROFILES),
+    default=("default",),
+    show_default=True,
+    help="Which tools to serve (may be repeated).",
+)
+@repo_option
+def serve(
+    over_http: bool,
+    host: str,
+    port: int,
+    token: str,
+    names: tuple[str, ...],
+    allowed: tuple[str, ...],
+    profiles: tuple[str, ...],
+    repo: str,
+) -> None:
+    """Serve the records to agents through the Model Context Protocol."""
+    parent = os.getppid()  # before the slow imports: a client that dies meanwhile must be noticed
+    from sidecar.server.app import build
+    from sidecar.server.desk import Desk
+    from sidecar.server.tools import chosen
+
+    desk = Desk(Path(repo), [Path(folder) for folder in allowed])
+    server = build(desk, chosen(profiles))
+    if not over_http:
+        from sidecar.server.stdio import serve_stdio
+
+        serve_stdio(server, desk, parent)
+        return
+    from sidecar.server.http import host_names, is_loopback, serve_http
+
+    if not token and not is_loopback(host):
+        token = secrets.token_urlsafe(32)
+        click.echo(f"token: {token}", err=True)
+    serve_http(
+        server,
+        desk,
+        host,
+        port,
+        token=token,
+        names=host_names(host, names),
+        announce=lambda url: click.echo(f"serving {url}", err=True),
+    )

@@ -1,0 +1,60 @@
+"""Which records speak of a file or folder. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from seed import text
+from sidecar.corpus import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Ordinal -> what a record names: ``itself`` the very path, ``around`` a folder above it or something below it."""
+
+    itself: dict[int, tuple[str, ...]]
+    around: dict[int, tuple[str, ...]]
+
+    def __contains__(self, ordinal: int) -> bool:
+        return ordinal in self.itself or ordinal in self.around
+
+
+def mentions(corpus: Corpus, paths: Sequence[str]) -> Mentions:
+    """Return the records that speak of any of ``paths``: in their `paths`, or by the path in their text.
+
+    A record that names a folder speaks of everything below it, and one that names a file speaks of its folders.
+    """
+    itself: dict[int, dict[str, None]] = {}
+    around: dict[int, dict[str, None]] = {}
+    for path in paths:
+        for ordinal, head in enumerate(corpus.heads):
+            for held in (p.rstrip("/") for p in head.record.paths):
+                if held == path:
+                    itself.setdefault(ordinal, {})[held] = None
+                elif held.startswith(path + "/") or path.startswith(held + "/"):
+                    around.setdefault(ordinal, {})[held] = None
+        for ordinal in corpus.holding(text.EXACT + text.fold(path)):
+            itself.setdefault(int(ordinal), {})[path] = None
+        for folder in _folders(path):
+            for ordinal in corpus.holding(text.EXACT + text.fold(folder)):
+                around.setdefault(int(ordinal), {})[folder] = None
+    return Mentions(
+        {n: tuple(names) for n, names in itself.items()},
+        {n: tuple(names) for n, names in around.items() if n not in itself},
+    )
+
+
+def _folders(path: str) -> list[str]:
+    """Return the folders above a path that a text can name unmistakably: those with a slash inside."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:n]) for n in range(len(parts), 1, -1)]
+
+
+def mask(found: Mentions, records: int) -> np.ndarray:
+    """Return which records (m,) speak of the paths at all."""
+    kept = np.zeros(records, dtype=bool)
+    kept[[*found.itself, *found.around]] = True
+    return kept

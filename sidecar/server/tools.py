@@ -1,0 +1,190 @@
+"""The tools: each one function of a provider, and the table that says which profile serves it.
+
+A function's signature is the tool's argument schema and its docstring the description that an agent reads; `repo` is
+added to every tool when it is published (sidecar.server.app).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
+
+from seed.errors import SidecarError
+from sidecar.query import MAX_LIMIT, Query
+
+if TYPE_CHECKING:
+    from sidecar.provider import Provider
+
+BUDGET_SECONDS = 2.0
+
+Text = Annotated[str, Field()]
+Texts = Annotated[list[str], Field()]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+Cursor = Annotated[str, Field(description="next_cursor of the previous page")]
+Kinds = Annotated[list[str], Field(description="decision, adr, fact, finding, history")]
+Statuses = Annotated[list[str], Field(description='default: in force; ["all"]: every one')]
+Tags = Annotated[list[str], Field(description="all must match")]
+PathFilter = Annotated[str, Field(description="only records whose paths lie at or around it")]
+Trust = Annotated[str, Field(description="user_confirmed, document_extracted, agent_generated")]
+Day = Annotated[str, Field(description="YYYY-MM-DD, inclusive")]
+Detail = Literal["brief", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a tool returns: one object, and the same facts as text."""
+
+    structured: dict[str, Any]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One tool as served: function, title, the top-level fields of its reply, and whether it writes."""
+
+    function: Callable[..., Reply]
+    title: str
+    output: dict[str, Any]
+    writes: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the tool's name: that of its function."""
+        return self.function.__name__
+
+
+def recall(  # noqa: PLR0913, PLR0917 - a tool has as many parameters as it has arguments
+    provider: Provider,
+    question: Annotated[str, Field(description="what you need to know, in one sentence")],
+    also: Annotated[list[str], Field(description="other phrasings of it")] = [],  # noqa: B006 - read only, and a flat schema
+    limit: Limit = 5,
+    cursor: Cursor = "",
+    kinds: Kinds = [],  # noqa: B006 - as above, in every tool
+    statuses: Statuses = [],  # noqa: B006
+    tags: Tags = [],  # noqa: B006
+    path: PathFilter = "",
+    workspace: str = "",
+    trust: Trust = "",
+    after: Day = "",
+    before: Day = "",
+    detail: Detail = "brief",
+) -> Reply:
+    """Ask what this project has decided or found: the records that still apply, or verdict "none"."""
+    if not question.strip():
+        raise SidecarError("question is empty", "ask in one sentence, or list records with query_decisions")
+    query = Query(
+        question,
+        tuple(also),
+        limit,
+        cursor,
+        tuple(kinds),
+        tuple(statuses),
+        tuple(tags),
+        path,
+        workspace,
+        trust,
+        after,
+        before,
+    )
+    return _answer(provider, query, detail)
+
+
+def find_precedents(
+    provider: Provider,
+    task: Annotated[str, Field(description="what you are about to do or decide")],
+    paths: Annotated[list[str], Field(description="files or folders it touches")] = [],  # noqa: B006
+    limit: Limit = 5,
+) -> Reply:
+    """Before you design or change something: what was decided that bears on it, and what was decided against."""
+    if not task.strip():
+        raise SidecarError("task is empty", "say in one sentence what you are about to do or decide")
+    return _answer(provider, Query(task, limit=limit, paths=tuple(paths)), "brief")
+
+
+def query_decisions(  # noqa: PLR0913, PLR0917 - as above
+    provider: Provider,
+    text: Annotated[str, Field(description="only records about this; empty: all")] = "",
+    kinds: Kinds = [],  # noqa: B006
+    statuses: Statuses = [],  # noqa: B006
+    tags: Tags = [],  # noqa: B006
+    path: PathFilter = "",
+    workspace: str = "",
+    trust: Trust = "",
+    after: Day = "",
+    before: Day = "",
+    limit: Limit = 20,
+    cursor: Cursor = "",
+) -> Reply:
+    """List every record that passes the filters, newest first, with the exact total."""
+    query = Query(
+        text,
+        (),
+        limit,
+        cursor,
+        tuple(kinds),
+        tuple(statuses),
+        tuple(tags),
+        path,
+        workspace,
+        trust,
+        after,
+        before,
+        listing=True,
+    )
+    return _answer(provider, query, "brief")
+
+
+def get_record(
+    provider: Provider,
+    id: Annotated[str, Field(description="record id, or the path of its file")],  # noqa: A002 - the argument's public name
+    at: Annotated[str, Field(description="as of this revision; empty: HEAD")] = "",
+    section: Annotated[str, Field(description="only this heading of the body")] = "",
+    cursor: Cursor = "",
+) -> Reply:
+    """Read one record, whatever its status: facts, body, lineage and the commits that touched it."""
+    from sidecar.render import render_record
+
+    found = provider.show(id, at=at, section=section, start=cursor, budget=BUDGET_SECONDS)
+    return Reply(found, render_record(found))
+
+
+def _answer(provider: Provider, query: Query, detail: str) -> Reply:
+    from sidecar.render import render
+
+    answer = provider.recall(query, detail=detail, budget=BUDGET_SECONDS)
+    return Reply(answer, render(answer))
+
+
+def _fields(required: str, optional: str = "") -> dict[str, Any]:
+    """Return a schema that names the top-level fields only; `sidecar://schemas` has the whole of it."""
+    names = required.split()
+    return {"type": "object", "properties": {name: {} for name in names + optional.split()}, "required": names}
+
+
+_ANSWER = _fields(
+    "format verdict retrieval results withheld revision receipt",
+    "decided_against retired open_items degraded note total has_more next_cursor coverage",
+)
+_RECORD = _fields("format record lineage body next_cursor history revision", "sections note")
+
+PROFILES: dict[str, tuple[Spec, ...]] = {
+    "default": (
+        Spec(recall, "Ask the records", _ANSWER),
+        Spec(find_precedents, "Find precedents", _ANSWER),
+        Spec(query_decisions, "List records", _ANSWER),
+        Spec(get_record, "Read a record", _RECORD),
+    ),
+    "history": (),
+    "review": (),
+}
+
+
+def chosen(profiles: tuple[str, ...]) -> tuple[Spec, ...]:
+    """Return the tools of the named profiles, each once. Raises `SidecarError` where that is none."""
+    found = {spec.name: spec for profile in profiles for spec in PROFILES[profile]}
+    if not found:
+        raise SidecarError(f"profile {', '.join(profiles)} has no tools yet", "serve the default profile")
+    return tuple(found.values())
