@@ -78,9 +78,7 @@ def _numbers(marks: Sequence[Mark]) -> Callable[[int], int]:
     return lambda ordinal: own.get(ordinal, ordinal)
 
 
-def _filled(
-    head: str, sections: Sequence[_Section], budget: int, count: Callable[[str], int]
-) -> tuple[str, int]:
+def _filled(head: str, sections: Sequence[_Section], budget: int, count: Callable[[str], int]) -> tuple[str, int]:
     """Return the head and as many entries as the budget holds, and how many it does not.
 
     A section may take what the later ones do not need; what they need is theirs up to their share.
@@ -144,9 +142,7 @@ def _quoted(mark: Mark, line: str, number: Callable[[int], int]) -> str:
 
 def _counts(mine: Sequence[Mark]) -> str:
     """Return how often each tool was called, a call told by several rows once."""
-    calls = {
-        call or f"{mark.ordinal}/{at}": name for mark in mine for at, (call, name) in enumerate(mark.calls)
-    }
+    calls = {call or f"{mark.ordinal}/{at}": name for mark in mine for at, (call, name) in enumerate(mark.calls)}
     tools = Counter(calls.values()).most_common(4)
     prompts = sum(1 for mark in mine if mark.prompt)
     return ", ".join([f"{prompts} prompts", *(f"{amount} {name or 'calls'}" for name, amount in tools)])

@@ -30,9 +30,7 @@ _OWN_TOOL = re.compile(
     r"sidecar|^(?:recall|find_precedents|query_decisions|get_record|assemble_context)$|^context_",
     re.IGNORECASE,
 )
-_OWN_CALL = re.compile(
-    r"(?:^|[\s\"';|&/])sidecar\s+(?:recall|show|list|why|graph|context|transcript|candidates)\b"
-)
+_OWN_CALL = re.compile(r"(?:^|[\s\"';|&/])sidecar\s+(?:recall|show|list|why|graph|context|transcript|candidates)\b")
 _OWN_TEXT = re.compile(r"\"verdict\":\s*\"(?:match|weak|none)\"|receipt\W{1,12}(?:id\W{1,6})?sha256:")
 
 
@@ -55,9 +53,7 @@ class Candidate:
     @property
     def key(self) -> str:
         """Return what this candidate is known by."""
-        return hashlib.sha256(f"{self.kind}\n{self.digest}\n{self.start}\n{self.end}".encode()).hexdigest()[
-            :16
-        ]
+        return hashlib.sha256(f"{self.kind}\n{self.digest}\n{self.start}\n{self.end}".encode()).hexdigest()[:16]
 
 
 @dataclass(slots=True)

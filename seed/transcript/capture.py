@@ -50,9 +50,7 @@ def identify(head: bytes) -> Identity:
     cwd = next((one.cwd for one in facts if one.cwd), "")
     agent = _agent(facts)
     name = session or hashlib.sha256(lines[0] if lines else b"").hexdigest()[:16]
-    return Identity(
-        _file_name(f"{form}-{name}" + (f"-agent-{agent}" if agent else "")), form, session, agent, cwd
-    )
+    return Identity(_file_name(f"{form}-{name}" + (f"-agent-{agent}" if agent else "")), form, session, agent, cwd)
 
 
 def _agent(facts: list[Facts]) -> str:

@@ -106,17 +106,13 @@ def _of_turn(ordinal: int, raw: bytes, facts: Facts, root: str) -> Iterator[Edge
     yield from _paths(ordinal, raw, facts, at, root)
 
 
-def _links(
-    ordinal: int, links: list[tuple[str, Ref]], at: dict[JsonPath, tuple[int, int]]
-) -> Iterator[_Pending]:
+def _links(ordinal: int, links: list[tuple[str, Ref]], at: dict[JsonPath, tuple[int, int]]) -> Iterator[_Pending]:
     for kind, link in links:
         if link.at in at:
             yield _Pending(kind, ordinal, link.text, *at[link.at])
 
 
-def _paths(
-    ordinal: int, raw: bytes, facts: Facts, at: dict[JsonPath, tuple[int, int]], root: str
-) -> Iterator[Edge]:
+def _paths(ordinal: int, raw: bytes, facts: Facts, at: dict[JsonPath, tuple[int, int]], root: str) -> Iterator[Edge]:
     seen: set[str] = set()
     for block in facts.blocks:
         if block.kind == "image" or block.at not in at:

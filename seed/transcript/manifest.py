@@ -100,9 +100,7 @@ class Manifest:
 def dump(manifest: Manifest) -> bytes:
     """Write the manifest as compact JSON; frames as rows, since a long session has hundreds."""
     document = asdict(manifest)
-    document["frames"] = [
-        [frame.size, frame.stored, frame.newlines, frame.digest] for frame in manifest.frames
-    ]
+    document["frames"] = [[frame.size, frame.stored, frame.newlines, frame.digest] for frame in manifest.frames]
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
@@ -123,6 +121,4 @@ def parse(data: bytes, where: str) -> Manifest:
             secrets=tuple(Finding(**finding) for finding in document["secrets"]),
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"{where} is damaged ({error})", "capture the session again, or restore a backup"
-        ) from error
+        raise StoreError(f"{where} is damaged ({error})", "capture the session again, or restore a backup") from error

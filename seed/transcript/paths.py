@@ -59,9 +59,7 @@ _MENTION = re.compile(
     rb"\w[\w.-]*\.(?:" + _SUFFIX + rb")(?![\w/-]))"
 )
 _EXTENSION = re.compile(rb"[\w)\]]\.[A-Za-z]\w{0,9}$|/\.\w+$|/[A-Z]\w+file$")
-_LIBRARY = re.compile(
-    rb"(?:node|next|nuxt|vue|react|express|three|d3|chart|discord|alpine)\.js$", re.IGNORECASE
-)
+_LIBRARY = re.compile(rb"(?:node|next|nuxt|vue|react|express|three|d3|chart|discord|alpine)\.js$", re.IGNORECASE)
 # Escapes of JSON (of JSON inside JSON too) become blanks of the same length, so that offsets stay true.
 _ESCAPE = re.compile(rb"\\++(?:u[0-9a-fA-F]{4}|.)?", re.DOTALL)
 _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
@@ -100,9 +98,7 @@ def arguments_of(call: Block) -> dict[str, object]:
 def named(call: Block) -> list[str]:
     """Return the paths that a call gives under an argument's name."""
     arguments = arguments_of(call)
-    return [
-        value for key, value in arguments.items() if key in PATH_KEYS and isinstance(value, str) and value
-    ]
+    return [value for key, value in arguments.items() if key in PATH_KEYS and isinstance(value, str) and value]
 
 
 def written(call: Block) -> list[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from seed.transcript.reader import Reader
 
 MAX_BYTES = 20_000
+HEAD_TURNS = 64
 AROUND = 300
 
 
@@ -80,15 +81,11 @@ def read(reader: Reader, query: Query) -> Page:
     Raises SidecarError when none of the numbers is known, and for a size that makes no sense.
     """
     if query.max_bytes < 4 or query.offset < 0:  # noqa: PLR2004  # the longest character of UTF-8
-        raise SidecarError(
-            f"cannot read {query.max_bytes} bytes from {query.offset}", "give positive numbers"
-        )
+        raise SidecarError(f"cannot read {query.max_bytes} bytes from {query.offset}", "give positive numbers")
     wanted, unknown = _wanted(reader, query)
     if not wanted:
         numbers = f"0 to {reader.manifest.turns - 1}"
-        raise SidecarError(
-            f"{reader.manifest.id} has no {', '.join(unknown) or 'turn'}", f"its turns are {numbers}"
-        )
+        raise SidecarError(f"{reader.manifest.id} has no {', '.join(unknown) or 'turn'}", f"its turns are {numbers}")
     parts: list[Part] = []
     position, left, matched = 0, query.max_bytes, 0
     for ordinal in wanted:
@@ -130,6 +127,18 @@ def _wanted(reader: Reader, query: Query) -> tuple[list[int], tuple[str, ...]]:
     return list(found), tuple(unknown)
 
 
+def numbered(reader: Reader) -> bool:
+    """Whether the session's host numbers its rows itself."""
+    form = reader.manifest.identity.format
+    for ordinal, _, raw in reader.lines():
+        row = parse_row(raw)
+        if row is not None and facts_of(form, row).seq is not None:
+            return True
+        if ordinal >= HEAD_TURNS:
+            break
+    return False
+
+
 def _numbered(reader: Reader, wanted: set[int]) -> Iterator[tuple[int, int]]:
     """Yield (host's number, ordinal) for the numbers wanted; of a number given twice, the first row."""
     form, left = reader.manifest.identity.format, set(wanted)
@@ -157,20 +166,14 @@ def _show(reader: Reader, ordinal: int, *, raw: bool) -> _Shown:
 def _rendered(line: bytes, blocks: Iterable[Block]) -> Iterator[str]:
     """Yield each block with a line that says what it is; arguments that are an object as the row has them."""
     blocks = tuple(blocks)
-    objects = {
-        block.at for block in blocks if block.kind == "call" and isinstance(block.arguments, dict | list)
-    }
+    objects = {block.at for block in blocks if block.kind == "call" and isinstance(block.arguments, dict | list)}
     at = spans.locate(line, objects) if objects else {}
     for block in blocks:
         if block.kind == "text":
             yield block.text
             continue
-        name = " ".join(
-            filter(None, (block.kind, block.name, block.call.text, "failed" if block.failed else ""))
-        )
-        exact = (
-            line[slice(*at[block.at])].decode("utf-8", "surrogateescape") if block.at in at else block.text
-        )
+        name = " ".join(filter(None, (block.kind, block.name, block.call.text, "failed" if block.failed else "")))
+        exact = line[slice(*at[block.at])].decode("utf-8", "surrogateescape") if block.at in at else block.text
         yield f"[{name}]\n{exact}"
 
 

@@ -124,8 +124,6 @@ class Reader:
             newlines, last = newlines + chunk.count(b"\n"), chunk[-1:]
             yield chunk
         if f"sha256:{whole.hexdigest()}" != expected.digest:
-            raise StoreError(
-                f"{expected.id}: its frames do not add up to {expected.digest}", "restore a backup"
-            )
+            raise StoreError(f"{expected.id}: its frames do not add up to {expected.digest}", "restore a backup")
         if turns.count(newlines, last not in (b"\n", b"")) != expected.turns:
             raise StoreError(f"{expected.id}: it does not have {expected.turns} turns", "restore a backup")

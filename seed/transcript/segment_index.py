@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from seed.errors import SidecarError, StoreError
+from seed.transcript import files
 from seed.transcript.said import said, view
 from seed.transcript.segments import VERSION, Segment, check, segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from seed.transcript.reader import Reader
 
@@ -52,9 +54,7 @@ class SegmentIndex:
         one = self.segment(number)
         turn, raw = reader.turn(one.turn)
         if turn.digest != self.turn_digest(one.turn):
-            raise StoreError(
-                f"turn {one.turn} of {self.transcript} is not what was indexed", "segment it again"
-            )
+            raise StoreError(f"turn {one.turn} of {self.transcript} is not what was indexed", "segment it again")
         return raw[one.start : one.end]
 
 
@@ -77,9 +77,7 @@ def build(reader: Reader, scheme: str) -> SegmentIndex:
             for column, value in zip(columns, (one.turn, one.start, one.end), strict=True):
                 column.append(value)
     if f"sha256:{whole.hexdigest()}" != expected:
-        raise StoreError(
-            f"{reader.manifest.id} does not hold the bytes of {expected}", "run `transcript verify`"
-        )
+        raise StoreError(f"{reader.manifest.id} does not hold the bytes of {expected}", "run `transcript verify`")
     index = SegmentIndex(reader.manifest.id, expected, scheme, VERSION, *columns, bytes(digests))
     check((index.segment(number) for number in range(len(index))), lengths)
     return index
@@ -97,11 +95,23 @@ def views(reader: Reader, index: SegmentIndex) -> Iterator[tuple[int, str]]:
             number += 1
 
 
-def file_name(index: SegmentIndex) -> str:
-    """Return the name of the family's file: another scheme, version or state of the session is another."""
-    return (
-        f"{index.transcript}.{index.digest.removeprefix('sha256:')[:16]}.{index.scheme}.v{index.version}.seg"
-    )
+def file_name(transcript: str, digest: str, scheme: str) -> str:
+    """Return the name of a family's file: another scheme, version or state of the session is another."""
+    return f"{transcript}.{digest.removeprefix('sha256:')[:16]}.{scheme}.v{VERSION}.seg"
+
+
+def save(path: Path, index: SegmentIndex) -> None:
+    """Write an index whole or not at all; its folder is made."""
+    files.private_folder(path.parent)
+    files.write_atomically(path, [dump(index)])
+
+
+def load(path: Path) -> SegmentIndex | None:
+    """Return the index in a file, None where there is none or it is damaged: it costs only time to build again."""
+    try:
+        return parse(path.read_bytes())
+    except (FileNotFoundError, SidecarError):
+        return None
 
 
 def dump(index: SegmentIndex) -> bytes:
@@ -126,9 +136,7 @@ def parse(data: bytes) -> SegmentIndex:
     except (ValueError, KeyError, TypeError, zstandard.ZstdError):
         whole = False
     if not whole:
-        raise SidecarError(
-            "the segment index is damaged, or of another format", "delete it: it is built again"
-        )
+        raise SidecarError("the segment index is damaged, or of another format", "delete it: it is built again")
     position = 0
     for column, width in zip(columns, sizes, strict=True):
         column.frombytes(raw[position : position + width])

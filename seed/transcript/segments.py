@@ -28,9 +28,7 @@ FRAME = 64
 _NEWLINE = rb"\\++n"
 _PARAGRAPH = re.compile(
     rb"(?:" + _NEWLINE + rb"[ \t]*){2,}"  # a blank line
-    rb"|"
-    + _NEWLINE
-    + rb"(?=#{1,6} |```|~~~|[-*] |\d+[.)] |diff --git |@@ |(?:class|def|func|function|export) )"
+    rb"|" + _NEWLINE + rb"(?=#{1,6} |```|~~~|[-*] |\d+[.)] |diff --git |@@ |(?:class|def|func|function|export) )"
 )
 _LINE = re.compile(_NEWLINE)
 _WORD = re.compile(rb"(?<=[\s,;.!?])(?=[^\s])|(?<=[\x80-\xbf])(?=[\xc0-\xff])")
@@ -104,9 +102,7 @@ def check(found: Iterable[Segment], lengths: Iterable[int]) -> None:
         while one is not None and one.turn == turn and one.start == position and one.end > position:
             position, one = one.end, next(left, None)
         if position != length:
-            raise SidecarError(
-                f"turn {turn}: segments cover {position} of {length} bytes", "report this as a fault"
-            )
+            raise SidecarError(f"turn {turn}: segments cover {position} of {length} bytes", "report this as a fault")
     if one is not None:
         raise SidecarError(f"a segment lies outside every turn: {one}", "report this as a fault")
 

@@ -97,9 +97,7 @@ def line(text: str, pattern: re.Pattern[str]) -> Span | None:
     start = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
     end = end if end >= 0 else len(text)
-    return (
-        (start, end) if end - start <= WALL_CHARS else (match.start(), min(end, match.start() + WALL_CHARS))
-    )
+    return (start, end) if end - start <= WALL_CHARS else (match.start(), min(end, match.start() + WALL_CHARS))
 
 
 def quoted(text: str, span: Span | None) -> str:

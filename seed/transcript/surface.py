@@ -88,9 +88,7 @@ def ledger(marks: Iterable[Mark]) -> Ledger:
     """Go through a session and say of every turn whether the model still sees it."""
     every = list(marks)
     types, derived = _visible_types(every)
-    aside = any(
-        not one.sidechain for one in every if one.role in {"user", "assistant"} and one.type != "summary"
-    )
+    aside = any(not one.sidechain for one in every if one.role in {"user", "assistant"} and one.type != "summary")
     shown = [_shown(one, types) and not (one.sidechain and aside) for one in every]
     ends = any(one.compaction and one.compaction.phase == "end" for one in every)
     walk = _Walk(every, {one.seq: one.ordinal for one in reversed(every) if one.seq is not None})

@@ -54,15 +54,11 @@ def _blocks(kind: str, inner: str, payload: Row) -> Iterator[Block]:
     if kind == "compacted" or inner in {"user_message", "agent_message"}:
         yield from content(payload.get("message"), (*at, "message"))
     elif inner == "agent_reasoning":
-        yield from (
-            Block("thinking", part.text, part.at) for part in content(payload.get("text"), (*at, "text"))
-        )
+        yield from (Block("thinking", part.text, part.at) for part in content(payload.get("text"), (*at, "text")))
     elif inner in _CALLS:
         key = next((key for key in ("arguments", "input", "action") if key in payload), "")
         value, where = payload.get(key), (*at, key) if key else at
-        yield Block(
-            "call", shown(value), where, call_id(payload, at), text(payload.get("name")) or inner, value
-        )
+        yield Block("call", shown(value), where, call_id(payload, at), text(payload.get("name")) or inner, value)
     elif inner in _OUTPUTS:
         output = payload.get("output")
         failed = mapping(output).get("success") is False or _exit_code(output) != 0

@@ -62,6 +62,4 @@ def _compaction(kind: str, data: Row) -> Compaction | None:
     if kind != "session.compaction_complete":
         return None
     error = "" if data.get("success") is not False else shown(data.get("error")) or "not successful"
-    return Compaction(
-        "whole", everything=True, error=error, tokens=number(data.get("preCompactionTokens")) or 0
-    )
+    return Compaction("whole", everything=True, error=error, tokens=number(data.get("preCompactionTokens")) or 0)

@@ -45,9 +45,7 @@ def facts(row: Row) -> Facts:
         message=text(body.get("id")) if family == "assistant" else "",
         timestamp=next((str(row[key]) for key in ("timestamp", "time", "ts") if key in row), ""),
         cwd=text(row.get("cwd")) or text(body.get("cwd")),
-        session=session
-        or text(body.get("sessionId"))
-        or (text(body.get("id")) if family == "session" else ""),
+        session=session or text(body.get("sessionId")) or (text(body.get("id")) if family == "session" else ""),
         agent=text(row.get("agentId")),
         seq=number(row.get("seq")),
         visible=True if "surfaceOp" in row else None,

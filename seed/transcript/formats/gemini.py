@@ -49,15 +49,10 @@ def _blocks(body: Row, at: tuple[str, ...]) -> Iterator[Block]:
         if mapping(one).get("result") is not None:
             said = shown(_outputs(mapping(one)["result"]))
             failed = mapping(one).get("status") == "error"
-            yield Block(
-                "result", said, (*where, "result"), Ref(asked.call.text, asked.call.at), failed=failed
-            )
+            yield Block("result", said, (*where, "result"), Ref(asked.call.text, asked.call.at), failed=failed)
 
 
 def _outputs(result: object) -> object:
     parts = result if isinstance(result, list) else [result]
-    found = [
-        mapping(mapping(mapping(part).get("functionResponse")).get("response")).get("output")
-        for part in parts
-    ]
+    found = [mapping(mapping(mapping(part).get("functionResponse")).get("response")).get("output") for part in parts]
     return [one for one in found if one is not None] or result

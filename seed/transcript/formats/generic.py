@@ -31,9 +31,7 @@ def facts(row: Row) -> Facts:
         parent=ref(row, "parentId") or ref(row, "parent_id"),
         timestamp=text(row.get("timestamp")) or text(row.get("created_at")),
         cwd=text(row.get("cwd")),
-        session=next(
-            (text(row[key]) for key in ("session_id", "sessionId", "conversation_id") if key in row), ""
-        ),
+        session=next((text(row[key]) for key in ("session_id", "sessionId", "conversation_id") if key in row), ""),
         seq=number(row.get("seq")),
         visible=True,
     )

@@ -40,9 +40,7 @@ def keep(archive: Archive) -> Callable[..., Reader]:
 
 
 def jsonl(*rows: object) -> bytes:
-    return b"".join(
-        json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for row in rows
-    )
+    return b"".join(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n" for row in rows)
 
 
 def _claude() -> bytes:

@@ -21,9 +21,7 @@ def session(rows: Rows, files: int) -> bytes:
     made = [event("user/message", 100, text="Actually, let's use SQLite for the store")]
     for number in range(files):
         arguments = f'{{"file_path":"/work/app/seed/part{number % 7}/file{number}.py"}}'
-        made.append(
-            event("tool/call", 101 + 2 * number, callId=f"c{number}", name="Write", arguments=arguments)
-        )
+        made.append(event("tool/call", 101 + 2 * number, callId=f"c{number}", name="Write", arguments=arguments))
         made.append(event("tool/result", 102 + 2 * number, callId=f"c{number}", content="ok"))
     made.append(event("tool/result", 9000, callId="x", content="E   AssertionError: 3 != 4", isError=True))
     hidden = [row["seq"] for row in made if row["type"] != "tool/call"]

@@ -25,9 +25,7 @@ NOW = "2026-01-01T00:00:00Z"
 TOKEN = b"ghp" + b"_" + b"a8Zk3Qw9Xr2Lm5Tn7Yp1Vb4Hc6Jd0Fg8Se2U"
 
 
-def test_every_format_comes_back_identical(
-    archive: Archive, tmp_path: Path, sessions: dict[str, bytes]
-) -> None:
+def test_every_format_comes_back_identical(archive: Archive, tmp_path: Path, sessions: dict[str, bytes]) -> None:
     """Each made session is captured under its format's and session's name and exported byte for byte."""
     for name, data in sessions.items():
         path = tmp_path / f"{name}.jsonl"
@@ -133,9 +131,7 @@ def test_secrets_are_listed_and_a_redacted_copy_says_so(archive: Archive, tmp_pa
 
 def test_a_missing_file_is_one_clear_line(archive: Archive, tmp_path: Path) -> None:
     """A path that cannot be read is named, with what to do."""
-    with pytest.raises(
-        SidecarError, match=r"cannot read .*gone: No such file or directory - name a session file"
-    ):
+    with pytest.raises(SidecarError, match=r"cannot read .*gone: No such file or directory - name a session file"):
         capture(archive, tmp_path / "gone", NOW)
     with pytest.raises(SidecarError, match="Is a directory"):
         capture(archive, tmp_path, NOW)
@@ -163,9 +159,7 @@ def test_sessions_are_found_by_their_working_folder(tmp_path: Path) -> None:
     environment = {"CLAUDE_CONFIG_DIR": str(tmp_path / "elsewhere")}
     folders = discover.session_folders(tmp_path, environment)
     assert folders[:2] == [tmp_path / "elsewhere" / "projects", tmp_path / ".codex" / "sessions"]
-    for number, (folder, cwd) in enumerate(
-        [("a", "/work/app"), ("b", "/work/app/sub"), ("c", "/work/application")]
-    ):
+    for number, (folder, cwd) in enumerate([("a", "/work/app"), ("b", "/work/app/sub"), ("c", "/work/application")]):
         path = folders[0] / folder / "s.jsonl"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps({"type": "user", "uuid": "u", "sessionId": folder, "cwd": cwd}))
@@ -219,8 +213,5 @@ def test_three_hundred_megabytes_need_less_than_that_in_memory(tmp_path: Path) -
         text=True,
     )
     assert int(child.stdout) < 300
-    digests = [
-        hashlib.file_digest(path.open("rb"), "sha256").hexdigest()
-        for path in (source, tmp_path / "out.jsonl")
-    ]
+    digests = [hashlib.file_digest(path.open("rb"), "sha256").hexdigest() for path in (source, tmp_path / "out.jsonl")]
     assert digests[0] == digests[1]

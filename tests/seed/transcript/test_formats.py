@@ -81,9 +81,7 @@ def test_codex_marks_context_and_echoes(sessions: dict[str, bytes]) -> None:
 def test_a_failed_result_is_told(sessions: dict[str, bytes]) -> None:
     """A result that says it failed, by flag or by exit code, is marked."""
     for name, failed in (("codex", True), ("copilot", True), ("pi", False), ("eventlog", False)):
-        blocks = [
-            block for one in read(sessions[name], name) for block in one.blocks if block.kind == "result"
-        ]
+        blocks = [block for one in read(sessions[name], name) for block in one.blocks if block.kind == "result"]
         assert [block.failed for block in blocks] == [failed], name
 
 

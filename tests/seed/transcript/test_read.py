@@ -26,9 +26,7 @@ def texts(reader: Reader, query: Query) -> list[str]:
     return [part.text for part in read(reader, query).parts]
 
 
-def test_a_turn_is_read_without_an_extra_layer_of_escaping(
-    archive: Archive, sessions: dict[str, bytes]
-) -> None:
+def test_a_turn_is_read_without_an_extra_layer_of_escaping(archive: Archive, sessions: dict[str, bytes]) -> None:
     """Text is what was meant; arguments that are a string are that string, an object is as the row has it."""
     reader = opened(archive, sessions["claude"], "claude")
     assert texts(reader, Query(turns=(2,))) == ["I will edit seed/db.py"]
@@ -37,9 +35,7 @@ def test_a_turn_is_read_without_an_extra_layer_of_escaping(
     assert texts(reader, Query(seqs=(2,))) == ['[call write c1]\n{"file_path":"seed/db.py"}']
     reader = opened(archive, sessions["codex"], "codex")
     assert "*** Update File: seed/db.py" in texts(reader, Query(turns=(5,)))[0]
-    assert texts(reader, Query(turns=(6,)))[0].startswith(
-        '[result call_1 failed]\n{"output":"seed/db.py: broken'
-    )
+    assert texts(reader, Query(turns=(6,)))[0].startswith('[result call_1 failed]\n{"output":"seed/db.py: broken')
 
 
 def test_a_row_with_nothing_said_and_a_broken_one_are_shown_as_they_are(archive: Archive) -> None:
@@ -60,8 +56,7 @@ def test_a_match_cuts_to_what_stands_around_it(archive: Archive) -> None:
     """Only turns that hold the match come back, cut around it, in any case, neighbours joined."""
     said = "a" * 1000 + " The NEEDLE here " + "b" * 1000
     data = b"".join(
-        json.dumps({"role": "user", "content": content}).encode() + b"\n"
-        for content in (said, "nothing", said)
+        json.dumps({"role": "user", "content": content}).encode() + b"\n" for content in (said, "nothing", said)
     )
     page = read(opened(archive, data, "generic"), Query(turns=(0, 1, 2), match="needle"))
     assert [(part.turn, part.total) for part in page.parts] == [(0, len(said)), (2, len(said))]

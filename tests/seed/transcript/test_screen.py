@@ -8,9 +8,7 @@ from seed.transcript import screen
 from seed.transcript.screen import Screen
 
 TOKEN = b"ghp" + b"_" + b"a8Zk3Qw9Xr2Lm5Tn7Yp1Vb4Hc6Jd0Fg8Se2U"
-PIECES = st.lists(st.sampled_from([b"\n", b"abc ", b"  ", b'"' + TOKEN + b'"', b"x" * 30]), max_size=12).map(
-    b"".join
-)
+PIECES = st.lists(st.sampled_from([b"\n", b"abc ", b"  ", b'"' + TOKEN + b'"', b"x" * 30]), max_size=12).map(b"".join)
 
 
 @given(PIECES, st.integers(1, 40), st.integers(90, 200), st.booleans())

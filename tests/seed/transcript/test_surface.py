@@ -94,9 +94,7 @@ def test_what_a_compaction_says_it_kept_stays(rows: Rows) -> None:
     other = {**item, "content": [{"type": "input_text", "text": "not me"}]}
     compacted = {"type": "compacted", "payload": {"message": "sum", "replacement_history": [item]}}
     found, _ = of(
-        rows(
-            {"type": "response_item", "payload": item}, {"type": "response_item", "payload": other}, compacted
-        ),
+        rows({"type": "response_item", "payload": item}, {"type": "response_item", "payload": other}, compacted),
         "codex",
     )
     assert (found.surface, found.shadowed) == ((0, 2), (1,))

@@ -17,9 +17,7 @@ def expected(data: bytes) -> list[bytes]:
     return pieces[:-1] if pieces[-1] == b"" else pieces
 
 
-RAW = st.lists(st.sampled_from([b"\n", b"\r\n", b"\x00\x00", b"{}", b"\xe2\x80\xa8", b"\xff", b"a"])).map(
-    b"".join
-)
+RAW = st.lists(st.sampled_from([b"\n", b"\r\n", b"\x00\x00", b"{}", b"\xe2\x80\xa8", b"\xff", b"a"])).map(b"".join)
 
 
 @given(RAW, st.integers(1, 7))
