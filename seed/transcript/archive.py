@@ -84,7 +84,7 @@ class Archive:
         matches = [one for one in found if one.startswith(name)] if name else []
         if not matches and name:
             wanted = name if name.startswith("sha256:") else f"sha256:{name}"
-            matches = [one for one in found if self.load(one).digest.startswith(wanted)]
+            matches = [one.id for one in self.manifests() if one.digest.startswith(wanted)]
         if len(matches) > 1:
             several = ", ".join(matches[:5])
             raise SidecarError(f"{name} begins {len(matches)} transcripts: {several}", "write more of it")

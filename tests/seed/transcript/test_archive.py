@@ -147,6 +147,9 @@ def test_names_resolve(archive: Archive, keep: Callable[..., Reader]) -> None:
     keep(b"b\n", base="generic-abb")
     assert archive.resolve("generic-aa").id == "generic-aaa"
     assert archive.resolve(first.manifest.digest).id == "generic-aaa"
+    damaged = archive.folder / "generic-zzz" / "generic-zzz.json"
+    damaged.parent.mkdir()
+    damaged.write_bytes(b"{")
     assert archive.resolve(first.manifest.digest[7:19]).id == "generic-aaa"
     with pytest.raises(SidecarError, match="begins 2 transcripts"):
         archive.resolve("generic-a")
