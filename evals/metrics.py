@@ -217,10 +217,10 @@ _UNANSWERABLE: dict[str, Callable[[Outcome], float]] = {
     "answered_unanswerable": lambda o: float(o.answered),
     "noise": lambda o: float(len(o.returned)),
 }
-_COUNTS = ("false_answers", "forbid_hits")
-FIGURES = (*_ANSWERABLE, *_UNANSWERABLE, *_COUNTS, "pairwise", *(f"coverage@{share:g}" for share in FALSE_SHARES))
+COUNTS = ("false_answers", "forbid_hits")
+FIGURES = (*_ANSWERABLE, *_UNANSWERABLE, *COUNTS, "pairwise", *(f"coverage@{share:g}" for share in FALSE_SHARES))
 """The names of all figures. Counts have no interval: each single case is meant to be looked at."""
-LOWER_IS_BETTER = ("answered_unanswerable", "noise", *_COUNTS)
+LOWER_IS_BETTER = ("answered_unanswerable", "noise", *COUNTS)
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, Figure]:

@@ -18,9 +18,11 @@ _FULL_PASSAGE = 900
 MAX_TITLE = 300
 _LABEL, _SOURCE, _MANY = 80, 200, 20
 """Longest label and source in characters, and most entries of a list: no record may blow up an answer."""
-_FEW = 2
-_SHORT_PASSAGE = 180
-_LONG = ("blob", "path", "kind")
+BRIEF_WIDTH = 1500
+"""Width of the JSON of three results. Measured over 311 answers: 389 tokens (o200k_base) in the median, 428 at most."""
+_BOUNDED = 3
+_KEY = len(', "passage": "..."')
+_LEAST_PASSAGE = 60
 _RECEIPT = len("sha256:") + 16
 _CLOSE = 0.35
 _NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
@@ -43,7 +45,6 @@ class Hit:
     relevance: float = 0.0
     cosine: float = 0.0
     lexical: float = 0.0
-    coverage: float = 0.0
     matched: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
     passage: int = -1
@@ -70,7 +71,7 @@ def why(hit: Hit) -> str:
     if hit.around:
         parts.append(f"speaks of {_words(hit.around[:2])}")
     if hit.matched:
-        parts.append(_words(hit.matched[:5]))
+        parts.append(_words(hit.matched[:4]))
     if hit.cosine >= _CLOSE:
         parts.append("close in meaning")
     return "; ".join(parts) or ("nearest in meaning" if hit.cosine > 0 else _FILTERED)
@@ -186,13 +187,12 @@ def _cut(passage: Mapping[str, Any], longest: int) -> dict[str, Any]:
 
 
 def brief(answer: Answer) -> Answer:
-    """Return the brief detail: what an agent needs to act, and nothing that is empty."""
-    longest = _passage_limit(len(answer["results"]))
+    """Return the brief detail: what an agent needs to act, nothing that is empty, passages in the room that is left."""
     found = {k: answer[k] for k in ("format", "verdict", "retrieval")}
-    found["results"] = [_brief_result(result, longest) for result in answer["results"]]
+    found["results"] = [_brief_result(result) for result in answer["results"]]
     for key in ("decided_against", "retired", "open_items"):
         if answer[key]:
-            found[key] = [{k: v for k, v in entry.items() if k not in _LONG} for entry in answer[key]]
+            found[key] = [_brief_side(entry) for entry in answer[key]]
     found |= {key: answer[key] for key in ("degraded", "note") if answer.get(key)}
     found["withheld"] = {k: v for k, v in answer["withheld"].items() if v}
     revision = answer["revision"]
@@ -201,23 +201,42 @@ def brief(answer: Answer) -> Answer:
     if answer["has_more"] or answer["retrieval"] == "listing":
         found["total"] = answer["total"]
     if answer["has_more"]:
-        found |= {"has_more": True, "next_cursor": answer["next_cursor"]}
+        found["next_cursor"] = answer["next_cursor"]
     receipt = answer["receipt"]
     found["receipt"] = receipt["id"][:_RECEIPT] + ("" if receipt["stored"] else " (not stored)")
+    return _with_passages(found, answer["results"])
+
+
+def _brief_result(result: Mapping[str, Any]) -> dict[str, Any]:
+    short = {k: result[k] for k in ("id", "kind", "title", "status", "date", "score", "why", "path") if result.get(k)}
+    short["title"] = _narrow(result["title"], 120)
+    if "score" in result:
+        short["score"] = round(result["score"], 2)
+    return short | {k: result[k] for k in ("conflicts", "on_base", "branch", "status_in_file") if result.get(k)}
+
+
+def _brief_side(entry: Mapping[str, Any]) -> dict[str, Any]:
+    short = {k: entry[k] for k in ("id", "title", "status", "replaced_by") if entry.get(k)}
+    return {**short, "title": _narrow(entry["title"], 80)}
+
+
+def _with_passages(found: Answer, results: Sequence[Mapping[str, Any]]) -> Answer:
+    """Share what is left of the bound among the passages: 60 characters at the least, 300 at the most."""
+    if not results:
+        return found
+    room = BRIEF_WIDTH * max(len(results), _BOUNDED) / _BOUNDED - width(found)
+    each = min(max(room / len(results) - _KEY, _LEAST_PASSAGE), BRIEF_PASSAGE)
+    for short, result in zip(found["results"], results, strict=True):
+        if text := " ".join(result.get("passage", {}).get("text", "").split()):
+            short["passage"] = _narrow(text, each)
     return found
 
 
-def _brief_result(result: Mapping[str, Any], longest: int) -> dict[str, Any]:
-    short = {k: result[k] for k in ("id", "kind", "title", "status", "date", "score", "why", "path") if result.get(k)}
-    short["title"] = shorten(result["title"], 160)
-    if "score" in result:
-        short["score"] = round(result["score"], 2)
-    short |= {k: result[k] for k in ("conflicts", "on_base", "branch", "status_in_file") if result.get(k)}
-    if text := result.get("passage", {}).get("text"):
-        short["passage"] = shorten(" ".join(text.split()), longest)
-    return short
+def _narrow(text: str, limit: float) -> str:
+    return shorten(text, int(limit * len(text) / width(text)))
 
 
-def _passage_limit(results: int) -> int:
-    """Return the longest passage of a page: three results have to fit into 450 tokens."""
-    return BRIEF_PASSAGE if results <= _FEW else _SHORT_PASSAGE
+def width(value: object) -> int:
+    """Return the length of a value's JSON as a tokenizer feels it: outside ASCII a character is about a token each."""
+    text = json.dumps(value, ensure_ascii=False)
+    return len(text) + 2 * sum(1 for character in text if not character.isascii())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.floor import digest, max_probe, relevance, round_up, verdict
+from sidecar.floor import conformal, digest, max_probe, relevance, round_up, verdict
 
 UNIT = st.floats(0, 1)
 
@@ -51,26 +51,53 @@ def test_a_floor_belongs_to_its_probes() -> None:
 
 def test_nothing_found_is_no_match() -> None:
     """`none` means that nothing was found, whatever the figures."""
-    assert verdict(found=False, exact=True, cosine=1.0, coverage=1.0) == "none"
+    assert verdict(found=False, exact=True, margin=1.0, meaning_rank=0, word_rank=0) == "none"
 
 
-def test_an_exact_token_or_strong_evidence_is_a_match_and_thin_evidence_is_weak() -> None:
-    """Words and meaning agree, or one is strong enough alone; otherwise the agent has to confirm."""
-    assert verdict(found=True, exact=True, cosine=0.0, coverage=0.0) == "match"
-    assert verdict(found=True, exact=False, cosine=1.0, coverage=0.0) == "match"
-    assert verdict(found=True, exact=False, cosine=1.0, coverage=1.0) == "match"
-    assert verdict(found=True, exact=False, cosine=0.0, coverage=0.0) == "weak"
+@pytest.mark.parametrize(
+    ("exact", "margin", "meaning_rank", "word_rank", "expected"),
+    [
+        (True, 0.0, 50, 50, "match"),
+        (False, 1.0, 50, 50, "match"),
+        (False, 0.0, 0, 0, "match"),
+        (False, 0.0, 0, 50, "weak"),
+        (False, 0.0, 50, 0, "weak"),
+        (False, 0.0, 50, 50, "weak"),
+    ],
+)
+def test_words_and_meaning_agree_or_one_is_strong_enough_alone(
+    exact: bool, margin: float, meaning_rank: int, word_rank: int, expected: str
+) -> None:
+    """An exact token, a wide margin, or the same first record by words and by meaning make a match."""
+    found = verdict(found=True, exact=exact, margin=margin, meaning_rank=meaning_rank, word_rank=word_rank)
+    assert found == expected
 
 
-@given(st.booleans(), UNIT, UNIT)
-def test_what_the_default_branch_has_changed_is_weak_at_most(exact: bool, cosine: float, coverage: float) -> None:
-    """An old branch never sells an overturned decision as a match."""
-    assert verdict(found=True, exact=exact, cosine=cosine, coverage=coverage, on_other_branch=True) == "weak"
+RANKS = st.integers(0, 20)
 
 
-@given(UNIT, UNIT, UNIT, UNIT)
-def test_more_evidence_never_weakens_a_verdict(cosine: float, coverage: float, more: float, wider: float) -> None:
-    """The verdict is monotone in both kinds of evidence."""
-    rank = {"none": 0, "weak": 1, "match": 2}
-    less = verdict(found=True, exact=False, cosine=min(cosine, more), coverage=min(coverage, wider))
-    assert rank[verdict(found=True, exact=False, cosine=max(cosine, more), coverage=max(coverage, wider))] >= rank[less]
+@given(st.tuples(UNIT, RANKS, RANKS), st.tuples(UNIT, RANKS, RANKS))
+def test_more_evidence_never_weakens_a_verdict(one: tuple[float, int, int], other: tuple[float, int, int]) -> None:
+    """The verdict is monotone in the margin and in both ranks."""
+    strength = {"none": 0, "weak": 1, "match": 2}
+    less, more = (
+        (min(one[0], other[0]), max(one[1], other[1]), max(one[2], other[2])),
+        (
+            max(one[0], other[0]),
+            min(one[1], other[1]),
+            min(one[2], other[2]),
+        ),
+    )
+    verdicts = [verdict(found=True, exact=False, margin=m, meaning_rank=a, word_rank=b) for m, a, b in (less, more)]
+    assert strength[verdicts[0]] <= strength[verdicts[1]]
+
+
+@given(st.lists(UNIT, min_size=1, max_size=60), st.floats(0.01, 0.5))
+def test_a_conformal_floor_lets_few_probes_pass_and_never_lies_above_the_highest(
+    evidence: list[float], alpha: float
+) -> None:
+    """At most the share alpha of the probes themselves is above it, and it is no stricter than the highest probe."""
+    probes = [str(n) for n in range(len(evidence))]
+    found = conformal(probes, evidence, alpha)
+    assert found.value <= max_probe(probes, evidence).value
+    assert sum(value > found.value + 1e-6 for value in evidence) <= alpha * len(evidence)
