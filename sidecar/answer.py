@@ -42,6 +42,7 @@ class Hit:
     relevance: float = 0.0
     cosine: float = 0.0
     lexical: float = 0.0
+    fused: float = 0.0
     matched: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
     passage: int = -1
@@ -95,6 +96,7 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
         "evidence": {
             "cosine": hit.cosine,
             "lexical": hit.lexical,
+            "fused": hit.fused,
             "matched_terms": list(hit.matched),
             "exact": list(hit.exact),
         },
