@@ -20,7 +20,7 @@ _SHORT_PASSAGE = 180
 _LONG = ("blob", "path", "kind")
 _RECEIPT = len("sha256:") + 16
 _CLOSE = 0.35
-_NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
+NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
 """Records that overturn nothing, whatever they say: lineage shows them, and no answer calls one a successor."""
 _FILTERED = "passes the filters"
 Answer = dict[str, Any]
@@ -135,7 +135,7 @@ def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
         "blob": head.blob,
     }
     successors = [
-        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in _NO_SUCCESSOR
+        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in NO_SUCCESSOR
     ]
     if successors:
         found["replaced_by"] = successors  # type: ignore[assignment]

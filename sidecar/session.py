@@ -22,6 +22,7 @@ from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
 from seed.store.store import Store
 from sidecar import corpus as core
+from sidecar.base import Base
 from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
@@ -36,7 +37,10 @@ def as_committed(policy: Policy) -> Policy:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What an answer is given from: the corpus, the commit it stands for, and whether HEAD has moved on."""
+    """What an answer is given from: the corpus, the commit it stands for, and whether HEAD has moved on.
+
+    ``base`` is the default branch to compare with, None where nothing is compared.
+    """
 
     corpus: Corpus
     commit: str
@@ -44,6 +48,7 @@ class View:
     stale: bool
     degraded: str
     wanted: Wanted
+    base: Base | None = None
 
 
 class Session:
