@@ -190,7 +190,9 @@ def test_onto_current_starts_at_head(work: Path, provider: Provider) -> None:
 def test_it_says_what_it_is_close_to(work: Path, opened: Open) -> None:
     """Before it is written a proposal hears of duplicates, contradictions, and decisions against it."""
     files = {
-        "knowledge/a.yaml": decision("decision-0002", "Reports are PDF files", "Reports are PDF files.", status="rejected"),
+        "knowledge/a.yaml": decision(
+            "decision-0002", "Reports are PDF files", "Reports are PDF files.", status="rejected"
+        ),
         "knowledge/b.yaml": decision("decision-0003", "Backups run nightly", "Backups run.", trust="user_confirmed"),
     }
     put(work, files)
