@@ -57,6 +57,31 @@ def _floorless(policy: Policy, embedders: Sequence[Embedder]) -> Policy:
     return replace(policy, floors=floors)
 
 
+def remembering(setup: Setup) -> Setup:
+    """Return a setup whose embedders remember the vector of every question, for all runs made with it."""
+    memory: dict[tuple[str, str], NDArray[np.float32]] = {}
+    return replace(setup, embedders=lambda policy: [Remembering(e, memory) for e in setup.embedders(policy)])
+
+
+class Remembering:
+    """An embedder that embeds each question once; the memory is shared and keyed by identity and text."""
+
+    def __init__(self, inner: Embedder, memory: dict[tuple[str, str], NDArray[np.float32]]) -> None:
+        self.inner, self.memory = inner, memory
+        self.identity = inner.identity
+
+    def passages(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
+        """Yield the vector of each text."""
+        return self.inner.passages(texts)
+
+    def question(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question."""
+        key = (self.identity.digest, text)
+        if key not in self.memory:
+            self.memory[key] = self.inner.question(text)
+        return self.memory[key]
+
+
 class WithoutInstruction:
     """An embedder whose questions are embedded like passages, with an identity that says so."""
 

@@ -17,32 +17,30 @@ _EPSILON = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What fell short (empty: passed), what is near to it, and how many questions each bound has to spare."""
+    """What fell short, in words and by the figures' names; what is near to it; and what each bound has to spare."""
 
     failures: tuple[str, ...]
+    short: frozenset[str]
     warnings: tuple[str, ...]
     spare: dict[str, int]
-
-    @property
-    def passed(self) -> bool:
-        """Tell whether nothing fell short."""
-        return not self.failures
 
 
 def judge(result: Mapping[str, Any], gates: Gates) -> Judgement:
     """Hold a result of `evals.result.result` against gates. An empty run never passes."""
     failures = [*_too_few(result, gates), *_stale(result)]
     warnings: list[str] = []
+    short: set[str] = set()
     spare: dict[str, int] = {}
     for limit in gates.limits:
         figure = _figure(result, limit)
         if reason := _short(limit, figure):
             failures.append(reason)
+            short.add(limit.name)
         elif (left := _left(limit, figure)) is not None:
             spare[limit.name] = left
             if left <= _TIGHT and not _exact(limit):
                 warnings.append(f"{limit.name}: {left} to spare")
-    return Judgement(tuple(failures), (*warnings, *_fragile(result, gates.fragile)), spare)
+    return Judgement(tuple(failures), frozenset(short), (*warnings, *_fragile(result, gates.fragile)), spare)
 
 
 def _figure(result: Mapping[str, Any], limit: Limit) -> Mapping[str, Any]:

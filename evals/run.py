@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evals.controls import Setup, without
+from evals.controls import Setup, remembering, without
 from evals.labels import Review, reviews
 from evals.questions import Question
 from seed.text import is_cjk
@@ -86,8 +86,9 @@ def run(
     now = datetime.now(UTC)
     asked = [replace(q, statuses=setup.statuses or q.statuses or statuses) for q in questions]
     second = any(is_cjk(text) for q in asked for text in q.texts.values())
+    setup = remembering(setup)
     floorless = without("floor", setup)
-    with _open(folder, setup, now) as provider, _open(folder, floorless, now) as open_door:
+    with opened(folder, setup, now) as provider, opened(folder, floorless, now) as open_door:
         seeded = provider.seed(cache=cache, second=second, progress=progress)
         replies = []
         for at, question in enumerate(asked, 1):
@@ -101,8 +102,10 @@ def run(
 
 
 @contextmanager
-def _open(folder: Path, setup: Setup, now: datetime) -> Iterator[Provider]:
-    provider = Provider(folder, embedders=setup.embedders, adjust=setup.adjust, clock=lambda: now)
+def opened(folder: Path, setup: Setup, now: datetime | None = None) -> Iterator[Provider]:
+    """Open the provider of a folder under a setup, at one moment, and close it again. Raises `SidecarError`."""
+    moment = now or datetime.now(UTC)
+    provider = Provider(folder, embedders=setup.embedders, adjust=setup.adjust, clock=lambda: moment)
     try:
         yield provider
     finally:
@@ -115,7 +118,7 @@ def _reply(provider: Provider, open_door: Provider, question: Question, language
     start = time.perf_counter()
     answer = _complete(provider, query)
     spent = (time.perf_counter() - start) * 1000
-    confidence, cosine = _evidence(_complete(open_door, query))
+    confidence, cosine = _evidence(open_door, query)
     return Reply(
         answer["verdict"],
         tuple(r["id"] for r in answer["results"]),
@@ -139,10 +142,17 @@ def _complete(provider: Provider, query: Query) -> dict[str, Any]:
     return answer
 
 
-def _evidence(answer: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the best (evidence, cosine) of an answer given without a floor; an exact token passes every floor."""
+def _evidence(open_door: Provider, query: Query) -> tuple[float, float]:
+    """Return the best (evidence, cosine) that any record has for a query, through a provider without a floor.
+
+    An exact token passes every floor, unless it is a bare number (decision-0014). What stands beside the results
+    shows no evidence there, so rejected records are asked for by name.
+    """
+    answer = _complete(open_door, query)
     results = answer["results"]
-    exact = any(r["evidence"]["exact"] for r in results)
+    if answer["decided_against"]:
+        results = results + open_door.recall(replace(query, statuses=("rejected",)), budget=_PATIENCE)["results"]
+    exact = any(c.isalpha() for r in results for token in r["evidence"]["exact"] for c in token)
     confidence = 1.0 if exact else max((r["relevance"] for r in results), default=0.0)
     return confidence, max((r["evidence"]["cosine"] for r in results), default=0.0)
 

@@ -21,6 +21,10 @@ class StoreError(SidecarError):
     """The store cannot be read or written (locked, full, of a newer format, damaged)."""
 
 
+class DamagedStoreError(StoreError):
+    """The store's file is damaged: it is set aside and rebuilt, since Git is the truth."""
+
+
 class EmbedderError(SidecarError):
     """The embedding model cannot be found, verified or loaded."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -55,12 +56,20 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the index words of a text in order: stems without stop words, and CJK bigrams."""
+    return [term for term, _ in _spelled(text)]
+
+
+def spellings(text: str) -> dict[str, str]:
+    """Return index word -> the word as the text has it, to show what matched."""
+    return dict(reversed(list(_spelled(text))))
+
+
+def _spelled(text: str) -> Iterator[tuple[str, str]]:
     normal = unicodedata.normalize("NFKC", text)
-    parts = (part for match in _WORD.finditer(normal) for part in _split(match.group()))
-    found = [stem(part) for part in parts if part not in STOP_WORDS]
+    for match in _WORD.finditer(normal):
+        yield from ((stem(part), part) for part in _split(match.group()) if part not in STOP_WORDS)
     for run in _CJK_RUN.findall(normal):
-        found.extend(run[n : n + 2] for n in range(max(1, len(run) - 1)))
-    return found
+        yield from ((run[n : n + 2], run[n : n + 2]) for n in range(max(1, len(run) - 1)))
 
 
 def _split(word: str) -> list[str]:

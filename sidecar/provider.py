@@ -69,14 +69,18 @@ class Provider:
         that cannot be meant and where nothing was ever seeded.
         """
         asked = self._placed(checked(query))
-        view = self.session.view(
-            second=self.meaning.needs_second(asked),
-            vectors=bool(asked.phrasings),
-            budget=budget,
-            progress=progress,
-        )
-        base = self.bases.find(view.commit, view.corpus.snapshot.policy)
-        full, body = self.answer(asked, replace(view, base=base), self.clock())
+
+        def work() -> tuple[Answer, dict[str, Any]]:
+            view = self.session.view(
+                second=self.meaning.needs_second(asked),
+                vectors=bool(asked.phrasings),
+                budget=budget,
+                progress=progress,
+            )
+            base = self.bases.find(view.commit, view.corpus.snapshot.policy)
+            return self.answer(asked, replace(view, base=base), self.clock())
+
+        full, body = self.session.healing(work)
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
@@ -120,7 +124,11 @@ class Provider:
         ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
         `SidecarError` where there is no such record, section or revision.
         """
-        return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+
+        def work() -> Answer:
+            return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+
+        return self.session.healing(work)
 
     def status(self) -> dict[str, Any]:
         """Return what answers stand on: repository, commits, coverage, embedders. Raises `SidecarError`."""
@@ -139,6 +147,9 @@ class Provider:
         ``cache`` names a folder of portable vectors, read before and written after; ``second`` leaves the model for
         other languages out when it is False.
         """
+        return self.session.healing(lambda: self._seed(revision, cache, second, progress))
+
+    def _seed(self, revision: str, cache: str, second: bool, progress: Progress | None) -> dict[str, Any]:
         session = self.session
         head = head_commit(session.repo)
         commit = head if revision == "HEAD" else resolve(session.repo, revision)

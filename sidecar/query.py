@@ -58,6 +58,8 @@ def checked(query: Query) -> Query:
     """Return the query in normal form. Raises `SidecarError` naming the argument that cannot be meant."""
     if not 1 <= query.limit <= MAX_LIMIT:
         raise SidecarError(f"limit {query.limit} is out of range", f"use 1 to {MAX_LIMIT}, and the cursor for more")
+    if query == Query(limit=query.limit, cursor=query.cursor):
+        raise SidecarError("nothing is asked", "give a question, or a filter to list what passes it")
     for text in query.phrasings:
         if len(text) > MAX_QUESTION:
             raise SidecarError(f"the question has {len(text)} characters", f"ask in at most {MAX_QUESTION}")
@@ -114,7 +116,7 @@ def by_default(status: str, kind: str) -> bool:
 def status_admits(query: Query, status: str, kind: str) -> bool:
     """Tell whether the query's statuses let a record into the results; rejected ones only by their own name."""
     if query.every_status:
-        return query.listing or status != "rejected"
+        return query.listing or not query.phrasings or status != "rejected"
     if query.statuses:
         return status in query.statuses
     return by_default(status, kind)

@@ -55,6 +55,7 @@ def sections(body: str) -> tuple[Section, ...]:
         at += len(line) + 1
     if not marks or body[: marks[0][1]].strip():
         marks.insert(0, ("", 0))
+    marks[0] = (marks[0][0], 0)  # blank lines before the first heading belong to it
     ends = [start for _, start in marks[1:]] + [len(body)]
     return tuple(Section(name, start, end) for (name, start), end in zip(marks, ends, strict=True))
 

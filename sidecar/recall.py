@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed.policy import Policy
+from seed.text import spellings
 from sidecar.answer import Hit, Ranked
 from sidecar.corpus import Admitted, Corpus, synonyms
 from sidecar.floor import verdict
@@ -73,8 +74,9 @@ def recall(
     found = supported(combine(parts), np.concatenate([admitted.results, admitted.against]))
     tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
-    successors = _successors(corpus, [n for n in named if n in admitted.held_back], set(admitted.results.tolist()))
-    scored = _score(corpus, policy, found, tokens, named | successors, today, told)
+    successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)
+    tokens.append(Exact(successors, frozenset(), ()))
+    scored = _score(corpus, policy, found, tokens, named | set(successors), today, told)
     mode = _retrieval(policy.fusion, phrases)
     return _page(corpus, query, admitted, found, tokens, scored, named, start, today, mode)
 
@@ -137,20 +139,20 @@ def _score(
     return _Scored(np.round(relevance * weights, 6), relevance, tiers, told)
 
 
-def _successors(corpus: Corpus, retired: Sequence[int], admitted: set[int]) -> set[int]:
-    """Return the records in force that took the place of retired ones, along the chain of supersession."""
-    found: set[int] = set()
-    seen = set(retired)
-    waiting = list(retired)
-    while waiting:
-        for link in corpus.heads[waiting.pop()].lineage:
-            if link.relation not in ("superseded_by", "refuted_by"):
-                continue
-            for other in corpus.ordinals(link.id):
-                if other in admitted:
-                    found.add(other)
-                elif other not in seen:
-                    seen.add(other)
+def _successors(corpus: Corpus, retired: Sequence[int], admitted: Admitted) -> dict[int, tuple[str, ...]]:
+    """Return the records in force that took the place of retired ones, with the ids they stand in for."""
+    found: dict[int, tuple[str, ...]] = {}
+    may_answer = set(admitted.results.tolist())
+    for asked in retired:
+        seen, waiting = {asked}, [asked]
+        while waiting:
+            links = corpus.heads[waiting.pop()].lineage
+            named = [x.id for x in links if x.relation in ("superseded_by", "refuted_by")]
+            for other in {n for ident in named for n in corpus.ordinals(ident)} - seen:
+                seen.add(other)
+                if other in may_answer:
+                    found[other] = (*found.get(other, ()), corpus.heads[asked].record.id)
+                else:
                     waiting.append(other)
     return found
 
@@ -189,9 +191,12 @@ def _page(
     below = [n for n in admitted.results.tolist() if not answers[n]]
     nearest = sorted(below, key=lambda n: (-found.margin[n], corpus.heads[n].record.id))[:NEAREST]
 
+    spelled = spellings(" ".join(query.phrasings))
+
     def hit(n: int) -> Hit:
         held_tokens = tuple(dict.fromkeys(t for e in tokens for t in e.holders.get(n, ())))
-        words = tuple(t for t, has in zip(found.lexical.terms, found.lexical.held[:, n], strict=True) if has)
+        matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
+        words = tuple(spelled.get(term, term) for term, has in matched if has)
         return Hit(
             n,
             corpus.status(n, today),

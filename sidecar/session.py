@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from seed import seeder
 from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
-from seed.errors import EmbedderError, SidecarError, StoreError
+from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
 from seed.git.tree import list_files
@@ -27,6 +28,7 @@ from sidecar.corpus import Corpus, Plane, build
 
 Progress = Callable[[str, int, int], None]
 Adjust = Callable[[Policy], Policy]
+T = TypeVar("T")
 _EMBEDDING_WAIT = 0.05
 
 
@@ -78,6 +80,17 @@ class Session:
     def close(self) -> None:
         """Close the store."""
         self.store.close()
+
+    def healing(self, work: Callable[[], T]) -> T:
+        """Run work on the store; when its file proves damaged, start anew from Git and run it once more."""
+        try:
+            return work()
+        except DamagedStoreError:
+            self.store.start_anew()
+            self._corpus = None
+            self._planes.clear()
+            self._complete.clear()
+            return work()
 
     def wanted(self, commit: str = "") -> Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
@@ -188,6 +201,8 @@ class Session:
         wait = min(budget, _EMBEDDING_WAIT) if self.store.has(want.key) else budget
         try:
             done = seeder.seed(self.repo, self.store, want, needed, budget=budget, wait=wait, progress=progress)
+        except DamagedStoreError:
+            raise
         except (StoreError, EmbedderError) as exc:
             return str(exc)
         finally:

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from hypothesis import HealthCheck, settings
+
+from seed.embed.base import ToyEmbedder
+from seed.errors import EmbedderError
+from sidecar.provider import Provider
 
 # A deadline measures the machine the test runs on, not the rule it proves.
 settings.register_profile("rules", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -79,3 +84,36 @@ def commit(repository: Path, git: Git) -> Callable[..., str]:
         return git("rev-parse", "HEAD")
 
     return make
+
+
+class CountingEmbedder(ToyEmbedder):
+    """The toy embedder, which remembers every passage it was asked for and may be told to fail."""
+
+    def __init__(self, projection: str = "toy") -> None:
+        super().__init__(projection=projection)
+        self.asked: list[str] = []
+        self.fail_after: int | None = None
+
+    def passages(self, texts: Sequence[str]) -> Iterator[Any]:
+        """Yield the vector of each text; fail after ``fail_after`` of them."""
+        for text in texts:
+            if self.fail_after is not None and len(self.asked) >= self.fail_after:
+                raise EmbedderError("the model was taken away", "put it back")
+            self.asked.append(text)
+            yield self.question(text)
+
+
+@pytest.fixture
+def embedder() -> CountingEmbedder:
+    """Return a toy embedder that counts what it embeds."""
+    return CountingEmbedder()
+
+
+@pytest.fixture
+def provider(repository: Path, embedder: CountingEmbedder) -> Iterator[Provider]:
+    """Return a provider on the repository with the toy embedder and a clock that stands at 2026-11-29."""
+    opened = Provider(
+        repository, embedders=lambda _policy: [embedder], clock=lambda: datetime(2026, 11, 29, tzinfo=UTC)
+    )
+    yield opened
+    opened.close()

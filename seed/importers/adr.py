@@ -1,8 +1,8 @@
 """Architecture decision records in a folder to records: ``read_folder`` decides, ``write`` writes.
 
 Forms: Nygard, adr-tools, MADR with and without front matter, log4brains, RFCs with front matter, PEPs and
-other reStructuredText, and folders with a kep.yaml. Nothing is invented: what is not
-written stays ``unknown`` or absent, and every doubt is said.
+other reStructuredText, and folders with a kep.yaml. Nothing is invented: what is not written stays
+``unknown`` or absent, and every doubt is said.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def read_documents(
         state = decide.status(page, missing_status, note)
         day = decide.date(found[path], order, note)
         links = decide.relate(page, names[path], index, note)
-        state = decide.superseded_if_said(state, links, note)
+        state = decide.settle(state, links, note)
         record: Record = {"id": ids[path], "kind": "adr", "title": headings[path], "status": state[0]}
         optional: Record = {"status_raw": state[1], "date": day, "tags": decide.tags(page), **links}
         record |= {key: value for key, value in optional.items() if value}

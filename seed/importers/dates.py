@@ -18,7 +18,7 @@ _MONTH = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_GAP = r"[\s.,/-]*"
+_GAP = r"[\s.,/-]{0,4}"
 _FORMS = tuple(
     re.compile(rf"(?<!\d)(?<!\w[-/.])(?:{form})(?!\d)", re.IGNORECASE)
     for form in (
@@ -26,7 +26,7 @@ _FORMS = tuple(
         r"(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})",
         r"(?P<year>\d{4})\s*年\s*(?P<month>\d{1,2})\s*月\s*(?P<day>\d{1,2})\s*日",
         rf"{_DAY}{_GAP}(?:of\s+)?{_MONTH}{_GAP}(?P<year>\d{{4}}|\d{{2}})",
-        rf"{_MONTH}{_GAP}{_DAY}[\s.,/-]+(?P<year>\d{{4}})",
+        rf"{_MONTH}{_GAP}{_DAY}{_GAP}(?<!\d)(?P<year>\d{{4}})",
         rf"(?P<year>\d{{4}}){_GAP}{_MONTH}{_GAP}{_DAY}",
         r"(?P<one>\d{1,2})(?P<mark>[-/.])(?P<two>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})",
     )

@@ -109,7 +109,7 @@ def _claims(page: Page, index: Index) -> list[tuple[relations.Claim, str]]:
             claim = relations.from_field(item.name.replace(" ", "_"), item.value, page.links, index)
             claims += [(claim, item.where)] if claim else []
         elif item.name == "status" and not wording.is_menu(item.value):
-            for piece in re.split(r"\n\s*\n|\n(?=\s*[-*+>] )", item.value):
+            for piece in re.split(r"\n\s*\n|\n(?=\s*[-*+>] )", item.value[: wording.ENOUGH]):
                 claims += [(c, item.where) for c in relations.from_text(piece, "status", page.links, index)]
     for block in page.blocks:
         claims += [(c, f"line {block.line}") for c in relations.from_text(block.text, "prose", page.links, index)]
@@ -134,9 +134,14 @@ def says_nothing(page: Page) -> bool:
     return not page.named("status", "date") and len(sections) < 2  # noqa: PLR2004 - stated above
 
 
-def superseded_if_said(state: tuple[str, str], links: Mapping[str, list[str]], notes: Notes) -> tuple[str, str]:
-    """Return ``superseded`` where no status is written but a successor is: a status in other words."""
-    if state == ("unknown", "") and links.get("superseded_by"):
-        notes.decided.append(f"status superseded: it names its successor {links['superseded_by'][0]}")
+def settle(state: tuple[str, str], links: Mapping[str, list[str]], notes: Notes) -> tuple[str, str]:
+    """Return the status in the light of the relations: a successor named, and no status, means superseded."""
+    successors = links.get("superseded_by")
+    if state == ("unknown", "") and successors:
+        notes.decided.append(f"status superseded: it names its successor {successors[0]}")
         return "superseded", ""
+    if state[0] == "superseded" and not successors:
+        notes.doubts.append("superseded, but by which record is not written")
+    if state[0] == "accepted" and successors:
+        notes.doubts.append(f"the status says accepted, yet it is written to be superseded by {successors[0]}")
     return state

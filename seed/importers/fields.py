@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 
 from seed.importers.model import Field
+from seed.importers.words import SUPERSEDED
 
-_SUPERSEDED = r"(?:sup+er[sc]+e+d+e?d|replaced|obsoleted|supplanted)"
+_SUPERSEDED = rf"(?:{SUPERSEDED}|replaced|obsoleted|supplanted)"
 _ALIASES = {
-    "status": r"(?:adr |rfc |decision |document |current |record )?stat(?:us|e)|status of (?:the|this) \w+",
+    "status": r"(?:adr |rfc |decision |document |current |record )?stat(?:us|e)|status of (?:the|this) \w+"
+    r"|statut|estado|stato|ステータス|状态|狀態",
     "stage": r"stage",
-    "date": r"(?:adr )?date|date (?:of )?(?:decision|decided|accepted|approved)|decision (?:date|made)"
-    r"|resolution|(?:decided|accepted|approved|agreed)(?: on| date)?",
-    "created": r"created(?: on| at| date)?|creation date|start date|date (?:created|proposed|started|raised)"
-    r"|(?:proposed|raised|submitted|authored|written)(?: on| date)?|initial date",
+    "date": r"(?:adr )?date|datum|fecha|日付|日期|date (?:of )?(?:decision|decided|accepted|approved)"
+    r"|decision (?:date|made)|resolution|(?:decided|accepted|approved|agreed)(?: on| date)?",
+    "created": r"created(?: on| at| date)?|creation date|start date|since|initial date"
+    r"|date (?:created|proposed|started|raised)|(?:proposed|raised|submitted|authored|written)(?: on| date)?",
     "updated": r"(?:last )?(?:updated?|modified|changed|revised)(?: on| at| date)?|date (?:updated|modified)"
     r"|last (?:update|change|modification|revision)|status date",
     "changelog": r"change ?log|(?:change|revision|document) history|history|log|revisions",
@@ -24,6 +26,7 @@ _ALIASES = {
     "tags": r"tags?|categor(?:y|ies)|labels?|keywords",
     "title": r"title",
 }
+_NAME = 60  # no name of a field or section is longer
 RELATIONS = ("supersedes", "superseded by", "amends", "amended by")
 _NAMES = tuple((name, re.compile(rf"(?:{form})", re.IGNORECASE)) for name, form in _ALIASES.items())
 _SECTION = re.compile(
@@ -33,24 +36,24 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 _LINE = re.compile(
-    r"^[\s>]*(?:[-*+]\s+)?(?P<bold>\**_*)(?P<name>[A-Za-z][A-Za-z _-]{2,30}?)\**_*\s*"
+    r"^[\s>]*(?:[-*+]\s+)?(?P<bold>\**_*)(?P<name>[^\W\d_][\w -]{1,30}?)\**_*\s*"
     r"(?:(?P<colon>[:：])\**_*|(?=\s\d))\s*(?P<value>.*)$"
 )
-_SEPARATOR = re.compile(r"(\s+[·•|]\s+|\s{2,}(?=\*\*\w))")  # "**Status:** accepted · **Date:** 2020-01-31"
-_BOLD = re.compile(r"^[\s>]*(?:\*\*|__)([A-Za-z][A-Za-z -]{2,30}?)[:：]?(?:\*\*|__)[:：]?\s*$")
+_SEPARATOR = re.compile(r"(?<!\s)(\s+[·•|]\s+|\s{2,}(?=\*\*\w))")  # "**Status:** accepted · **Date:** 2020-01-31"
+_BOLD = re.compile(r"^[\s>]*(?:\*\*|__)([^\W\d_][\w -]{1,30}?)[:：]?(?:\*\*|__)[:：]?\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
 
 
 def normal_name(text: str) -> str:
     """Return the name a field is known by (``Last-Updated`` is ``updated``), or "" for any other text."""
-    bare = re.sub(r"^[\W\d_]+|[\W_]+$", "", text.partition(":")[0])
+    bare = re.sub(r"^[\W\d_]+|[\W_]+$", "", text[:_NAME].partition(":")[0])
     bare = re.sub(r"[\s_-]+", " ", bare)
     return next((name for name, form in _NAMES if form.fullmatch(bare)), "")
 
 
 def is_section(heading: str) -> bool:
     """Whether a heading names a usual section of a decision record, and so is no title."""
-    return bool(_SECTION.fullmatch(re.sub(r"^[\W\d_]+|[\W_]+$", "", heading)))
+    return bool(_SECTION.fullmatch(re.sub(r"^[\W\d_]+|[\W_]+$", "", heading[:_NAME])))
 
 
 def scan_lines(lines: list[str], where: str, only: tuple[str, ...] = ()) -> tuple[list[Field], set[int]]:

@@ -36,8 +36,8 @@ def read_documents(folder: Path, is_read: Callable[[str], bool]) -> tuple[list[D
 
     Raises SidecarError where the folder is missing or cannot be read.
     """
-    if not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
+    if not os.path.isdir(folder):  # noqa: PTH112 - unlike Path.is_dir, it never raises
+        what = "is a file" if os.path.exists(folder) else "does not exist"  # noqa: PTH110 - as above
         raise SidecarError(f"{folder} {what}", "name the folder that holds the records")
     found: list[Document | Skipped] = []
     for path in sorted(_walk(folder), key=lambda p: p.relative_to(folder).as_posix()):
@@ -89,7 +89,8 @@ def decode(relative: str, data: bytes) -> Document | Skipped:
 def repository_root(folder: Path) -> Path | None:
     """Return the nearest folder upwards that holds ``.git``, or None."""
     resolved = folder.resolve()
-    return next((path for path in (resolved, *resolved.parents) if (path / ".git").exists()), None)
+    here_and_up = (resolved, *resolved.parents)
+    return next((path for path in here_and_up if os.path.exists(path / ".git")), None)  # noqa: PTH110 - never raises
 
 
 def mark(text: str, source: str) -> str:
@@ -116,14 +117,20 @@ def write_records(records: Iterable[Imported], root: Path, *, force: bool = Fals
         try:
             kind = _outcome(path, record.text, force=force)
             if kind in {"created", "updated"} and not dry_run:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(record.text.encode())
+                _replace(path, record.text)
         except OSError as error:
             raise SidecarError(
                 f"{path} cannot be written: {error.strerror}", "check the path and permissions"
             ) from error
         outcome[kind].append(record.target)
     return Written(**{kind: tuple(paths) for kind, paths in outcome.items()})
+
+
+def _replace(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.tmp")
+    draft.write_bytes(text.encode())
+    draft.replace(path)  # whole or not at all: half a file would look edited
 
 
 def _outcome(path: Path, text: str, *, force: bool) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from seed.importers.model import Document, Page
 
 _FENCE = re.compile(r"^[\s>]*(?:[-*+]\s+)?(`{3,}|~{3,})")
-_ATX = re.compile(r"^ {0,3}(#{1,6})(?:\s+|(?=[^\W\d_]))(.*?)\s*#*\s*$")
+_ATX = re.compile(r"^ {0,3}(#{1,6})(?:\s+|(?=[^\W\d_]))(.*)$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})\s*$")
 _PLAIN = re.compile(r"^ {0,3}[^\s>|#*+=~<-]")
 _DEFINITION = re.compile(r"^ {0,3}\[([^\]]+)\]:\s*<?([^\s>]+)>?")
@@ -48,13 +48,21 @@ def mask(lines: list[str], start: int = 0) -> list[str]:
 
 
 def _without_comments(line: str, inside: bool) -> tuple[str, bool]:
-    kept = ""
-    while line:
+    kept = []
+    start = 0
+    while start < len(line):
         mark = "-->" if inside else "<!--"
-        before, found, line = line.partition(mark)
-        kept += "" if inside else before
-        inside = inside != bool(found)
-    return kept, inside
+        end = line.find(mark, start)
+        kept += [] if inside else [line[start : end if end >= 0 else len(line)]]
+        start = end + len(mark) if end >= 0 else len(line)
+        inside = inside != (end >= 0)
+    return "".join(kept), inside
+
+
+def _without_closing(title: str) -> str:
+    """Strip the closing marks of "## Title ##"; those of "C#" belong to the title."""
+    bare = title.rstrip("#")
+    return bare.rstrip() if bare != title and bare.endswith((" ", "\t")) else title
 
 
 def _headings(lines: list[str]) -> list[Heading]:
@@ -62,7 +70,7 @@ def _headings(lines: list[str]) -> list[Heading]:
     for index, line in enumerate(lines):
         atx = _ATX.match(line)
         if atx:
-            found.append(Heading(len(atx[1]), atx[2].strip(), index, index + 1))
+            found.append(Heading(len(atx[1]), _without_closing(atx[2].strip()), index, index + 1))
         elif index and _SETEXT.match(line) and _PLAIN.match(lines[index - 1]):
             level = 1 if line.strip().startswith("=") else 2
             found.append(Heading(level, lines[index - 1].strip(), index - 1, index + 1))

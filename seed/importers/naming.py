@@ -27,7 +27,7 @@ _TEMPLATE = re.compile(r"templates?|boilerplate|skeleton")
 _TEMPLATE_COMPANY = re.compile(
     r"(?:adr|rfc|decision|record|doc|document|option)s?|kep|pep|madr|nygard|architectur(?:e|al)|design|proposal|status"
     r"|short|long|full|minimal|bare|simple|example|sample|new|default|lightweight|annotated|markdown|md|title|name"
-    r"|your|the|a|any|of|for|here|(?:adr|dr|rfc|kep)?(?:n{2,}|x{2,}|tbd)|y{4}(?:mmdd)?|v"
+    r"|your|the|a|any|of|for|here|copy|(?:adr|dr|rfc|kep)?(?:n{2,}|x{2,}|tbd)|y{4}(?:mmdd)?|v"
 )
 _FOLDER_PAGES = frozenset({"readme", "index", "kep"})
 _IN_FOLDER = re.compile(r"^(?:[A-Za-z]{2,6}-)?\d{2,}[-_].+")

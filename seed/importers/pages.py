@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _ITEM = re.compile(r"^[\s>]*(?:[-*+]|\d{1,3}[.)])\s+")
 
+_FIELDS, _TITLE = 100, 500  # more than any page means; whatever a file holds, reading it ends
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -44,14 +46,15 @@ def assemble(source: Source) -> Page:
     header_end = next((h.start for h in headings if h is not title), len(lines))
     header, used = scan_lines(lines[:header_end], "header line")
     sections, spans = _sections(lines, headings)
-    later, later_used = scan_lines(lines, "line", only=("status", "date"))
+    body = [""] * header_end + lines[header_end:]
+    later, later_used = scan_lines(body, "line", only=("status", "date"))
     taken = used | spans | later_used | {n for h in headings for n in range(h.start, h.end)}
     document = source.document
     return Page(
         path=document.path,
         text=document.text,
-        title=title.title if title else next((f.value for f in front if f.name == "title"), ""),
-        fields=(*front, *header, *sections, *later),
+        title=title.title[:_TITLE] if title else next((f.value for f in front if f.name == "title"), ""),
+        fields=(*front, *header, *sections, *later)[:_FIELDS],
         headings=tuple(h.title for h in headings),
         blocks=_blocks(lines, taken),
         links=source.links or {},
@@ -76,9 +79,9 @@ def _sections(lines: list[str], headings: list[Heading]) -> tuple[list[Field], s
         field = normal_name(name)
         if not field:
             continue
-        following = headings[index + 1 :]
+        own = headings[index + 1].start if index + 1 < len(headings) else len(lines)
+        following = (headings[n] for n in range(index + 1, len(headings)))
         end = next((h.start for h in following if h.level <= heading.level), len(lines))
-        own = min(end, next((h.start for h in following), len(lines)))
         body = "\n".join(lines[heading.end : own]).strip() or "\n".join(lines[heading.end : end]).strip()
         where = f"section {heading.title!r}, line {heading.start + 1}"
         found.append(Field(field, inline.strip() or body, where))

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from seed.importers.refs import SERIES, TOKEN, Index, Ref, tokenise
-from seed.importers.status import SUPERSEDED
+from seed.importers.words import SUPERSEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,15 +28,22 @@ _VERB = re.compile(
     r"|(?P<supersedes>sup+er[sc]+e+d+e?s|superseding|replaces|obsoletes|deprecates)\b)",
     re.IGNORECASE,
 )
+_HINT = re.compile(
+    r"sup+er[sc]|replac|obsolet|amend|deprecat|overrid|supplant|succee|retire|reject|declin|abandon|withdr|drop|clos",
+    re.IGNORECASE,
+)
+_CHUNK, _NEAR = 2000, 300  # what belongs together stands together; and no text makes the search quadratic
 _SENTENCE = re.compile(r"(?<=[.!?])[*_)]*\s+(?=[A-Z\ue000*_(\[])|;\s")
 _OURS = r"(?:this|the present|the current|our)"
 _SUBJECT = re.compile(
     r"(?:^\W*(?:(?:also|note|update|notice|warning|edit|important|status|later|partially|partly|now|then"
     r"|mark(?:ed)? as|is|was|has been|and|it|adr)\b\W*)*"
-    rf"|\b{_OURS}\W+(?:\w+\W+)?(?:adr|decision|record|document|proposal|rfc|one|design|page|file|kep|pep)\b[^\ue000]{{0,60}}"
+    rf"|\b(?P<own>{_OURS}\W+(?:\w+\W+)?(?:adr|decision|record|document|proposal|rfc|one|design|page|file|kep|pep)\b)"
+    r"[^\ue000]{0,60}"
     r"|\b(?:and|it|which)\W+(?:also\W+)?)$",
     re.IGNORECASE,
 )
+_JOINED = re.compile(r"[\ue001\d]\W*(?:\b(?:and|but|also)\b\W*)*$")  # "amends 5 and supersedes 6"
 _MAYBE = re.compile(
     r"\b(?:not|never|may|might|could|can|cannot|would|should|will|if|until|unless|once|eventually|to)\W+"
     r"(?:\w+\W+){0,2}$",
@@ -69,7 +76,7 @@ class Claim:
 def from_field(relation: str, value: str, definitions: Mapping[str, str], index: Index) -> Claim | None:
     """Read a field such as ``Superseded by: [7](0007-x.md), ADR 9``: everything in it is a reference."""
     refs: list[Ref] = []
-    for line in value.split("\n"):
+    for line in value[:_CHUNK].split("\n"):
         if _NOTHING.fullmatch(line):
             continue
         text, links = tokenise(_DATE.sub(" ", line), definitions)
@@ -77,7 +84,8 @@ def from_field(relation: str, value: str, definitions: Mapping[str, str], index:
         found = _mentions(text, links, index, loose=True)
         whole = text.strip(" *-\"'")
         refs += found or ([Ref(whole)] if re.search(r"\w", whole) else [])
-    return Claim(relation, tuple(refs), " ".join(value.split())[:120], bool(_PART.search(value))) if refs else None
+    quote = " ".join(value.split())[:120]
+    return Claim(relation, tuple(refs), quote, bool(_PART.search(value))) if refs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +103,35 @@ class _Sentence:
     def mentions(self, text: str, *, loose: bool = False) -> list[Ref]:
         return _mentions(text, self.links, self.index, loose=loose)
 
+    def is_ours(self, before: str, earlier: list[Ref]) -> bool:
+        """Whether what stands before a verb makes the record itself its subject."""
+        if self.context == "status" and not earlier:
+            return True
+        subject = _SUBJECT.search(before)
+        if not subject or (earlier and not subject["own"]):
+            return False
+        return not self.mentions(before[subject.start() :])
+
 
 def from_text(text: str, context: Context, definitions: Mapping[str, str], index: Index) -> Iterator[Claim]:
     """Find relations in a status text or in the body (``prose``: the subject must be the record)."""
-    tokens, links = tokenise(" ".join(text.split()), definitions)
-    for piece in _SENTENCE.split(_DATE.sub(" ", tokens)):
+    tokens, links = tokenise(" ".join(text.split()), definitions) if _HINT.search(text) else ("", [])
+    chunks = (tokens[n : n + _CHUNK] for n in range(0, len(tokens), _CHUNK))
+    for piece in (piece for chunk in chunks for piece in _SENTENCE.split(_DATE.sub(" ", chunk))):
         sentence = _Sentence(piece, links, index, context)
         verbs = list(_VERB.finditer(piece))
+        claim = None
         for verb, following in zip_longest(verbs, verbs[1:]):
-            claim = _claim(sentence, verb, following.start() if following else len(piece))
+            end = following.start() if following else len(piece)
+            claim = _claim(sentence, verb, end, goes_on=claim is not None and claim.certain)
             if claim:
                 yield claim
 
 
-def _claim(sentence: _Sentence, verb: re.Match[str], end: int) -> Claim | None:
-    before, rest = sentence.text[: verb.start()], sentence.text[verb.end() : end]
+def _claim(sentence: _Sentence, verb: re.Match[str], end: int, *, goes_on: bool) -> Claim | None:
+    near = max(0, verb.start() - _NEAR)
+    before = ("x" if near else "") + sentence.text[near : verb.start()]  # "x": no sentence begins here
+    rest = sentence.text[verb.end() : min(end, verb.end() + _NEAR)]
     relation = next(name for name in RELATIONS if verb[name])
     if _MAYBE.search(before) or (sentence.context == "prose" and not _plain_enough(verb, before)):
         return None
@@ -123,9 +145,7 @@ def _claim(sentence: _Sentence, verb: re.Match[str], end: int) -> Claim | None:
     title = rest.strip(" .:*\"'()")
     if not refs and in_status and sentence.index.is_title(title):
         refs = [Ref(title)]
-    subject = _SUBJECT.search(before)
-    ours = subject is not None and not sentence.mentions(before[subject.start() :])
-    certain = ours or (in_status and not earlier)
+    certain = sentence.is_ours(before, earlier) or (goes_on and bool(_JOINED.search(before)))
     if not refs or (not certain and (earlier or relation != "superseded_by")):
         return None
     partial = bool(_PART.search(f"{before[-80:]}{verb[0]}{rest[: cut.start() if cut else 120]}"))
@@ -136,9 +156,11 @@ def _plain_enough(verb: re.Match[str], before: str) -> bool:
     """In prose only "superseded by" and its like count, "rejected in favour of" at the start of a line."""
     if not verb["superseded_by"]:
         return True
+    link = (verb["by"] or "").lower()
     if re.fullmatch(_TURNED_DOWN, verb["superseded_by"], re.IGNORECASE):
-        return bool(re.fullmatch(r"\W*(?:mark(?:ed)? as\W*)?", before, re.IGNORECASE)) and "fav" in (verb["by"] or "")
-    return (verb["by"] or "").lower() == "by" or "fav" in (verb["by"] or "")
+        leads = re.fullmatch(r"\W*(?:mark(?:ed)? as\W*)?", before, re.IGNORECASE)
+        return leads is not None and "fav" in link
+    return link == "by" or "fav" in link
 
 
 def _mentions(text: str, links: list[Ref], index: Index, *, loose: bool) -> list[Ref]:
@@ -146,7 +168,8 @@ def _mentions(text: str, links: list[Ref], index: Index, *, loose: bool) -> list
 
     ``loose``: a number without a label counts as well, when nothing but a mark stands before it.
     """
-    labels = "|".join([SERIES, "rfc", "kep", "pep", *map(re.escape, filter(None, sorted(set(index.labels.values()))))])
+    own = sorted(re.escape(label) for label in set(index.labels.values()) if label)
+    labels = "|".join([SERIES, "rfc", "kep", "pep", *own])
     mention = re.compile(
         rf"\ue000(?P<link>\d+)\ue001|(?P<stem>(?<![\w-])[A-Za-z0-9.]+(?:[-_][A-Za-z0-9.]+)+)"
         rf"|(?<!\w)(?P<labelled>(?:{labels})[-_ #.]{{0,2}}\d{{1,6}})(?!\w)"
@@ -178,8 +201,9 @@ def _ref(match: re.Match[str], links: list[Ref], index: Index, *, bare: bool) ->
         return links[int(match["link"])]
     if match["stem"]:
         known = match["stem"].lower() in index.stems
-        number = re.fullmatch(rf"(?:{SERIES})[-_]\d+", match["stem"], re.IGNORECASE) or index.is_label(match["stem"])
-        return Ref(match["stem"]) if known or number else None
+        number = re.fullmatch(rf"(?:{SERIES})[-_]\d+", match["stem"], re.IGNORECASE)
+        return Ref(match["stem"]) if known or number or index.is_label(match["stem"]) else None
     if match["labelled"]:
         return Ref(match["labelled"])
-    return Ref(match["bare"]) if bare else None
+    padded = match["bare"].startswith("0") and len(match["bare"]) > 2  # noqa: PLR2004 - "003" is written as in a file name
+    return Ref(match["bare"]) if bare or padded else None

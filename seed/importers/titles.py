@@ -35,10 +35,15 @@ def split(heading: str, labels: frozenset[str] = frozenset(), *, bare: bool = Fa
     text = re.sub(r"^(\*\*|__)(.*)\1$", r"\2", re.sub(r"\s+", " ", text).strip())
     match = _NUMBERING.match(text)
     label = (match["label"] or "").lower() if match else ""
-    numbered = match and (label in LABELS | labels if label else bool(match["mark"].strip()) or bare)
+    numbered = match and (label in LABELS | labels if label else bare or _ends_number(match["mark"]))
     if not match or not numbered or not text[match.end() :].strip():
         return _LABEL.sub("", text) or text, ""
     return text[match.end() :], match["number"]
+
+
+def _ends_number(mark: str) -> bool:
+    """Whether a mark ends a number: "7. Moor" and "7 - Moor", not "12-factor" or "3 tiers"."""
+    return bool(mark.strip()) and (mark[-1].isspace() or not re.search(r"[-–—]", mark))
 
 
 def numbers_bare(pages: Iterable[Page], names: Mapping[str, Name]) -> bool:
@@ -57,7 +62,7 @@ def is_placeholder(page: Page) -> bool:
 
 def title(page: Page, name: Name, notes: Notes, *, bare: bool = False) -> str:
     """Return the heading without its numbering; for a placeholder or none, the words of the file name."""
-    padded = name.number.startswith("0") and page.title.startswith(f"{name.number} ")
+    padded = name.number.startswith("0") and page.title.startswith((f"{name.number} ", f"{name.number}-"))
     text, number = split(page.title, frozenset({name.label} - {""}), bare=bare or padded)
     if text and not is_placeholder(page):
         if number and name.value is not None and int(number) != name.value:

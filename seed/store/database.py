@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-from seed.errors import StoreError
+from seed.errors import DamagedStoreError, StoreError
 from seed.store.paths import STORE_FORMAT, private_folder
 
 SCHEMA = """
@@ -33,6 +37,8 @@ CREATE TABLE IF NOT EXISTS planes (
   PRIMARY KEY (key, identity)) WITHOUT ROWID;
 """
 _BUSY_MS = 5000
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def open_database(path: Path, schema: str = SCHEMA, store_format: int = STORE_FORMAT) -> sqlite3.Connection:
@@ -89,6 +95,26 @@ def _format(database: sqlite3.Connection, path: Path, known: int) -> int:
     if found > known:
         raise StoreError(f"{path} has format {found}, newer than this sidecar's {known}", "update the sidecar")
     return found
+
+
+def guarded(method: Callable[P, R]) -> Callable[P, R]:
+    """Let nothing but `StoreError` out of a method that reads or writes the store.
+
+    A file that is damaged in the middle opens well and fails later: that is a `DamagedStoreError`.
+    """
+
+    @wraps(method)
+    def inner(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(*args, **kwargs)
+        except (sqlite3.DatabaseError, zlib.error, json.JSONDecodeError) as exc:
+            if isinstance(exc, sqlite3.OperationalError) and "decode" not in str(exc):
+                raise StoreError(f"the store cannot be used: {exc}", "see 'sidecar doctor'") from None
+            if type(exc) in (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError):
+                raise  # a fault of ours and not of the file
+            raise DamagedStoreError(f"the store is damaged: {exc}", "delete the store folder; Git has it all") from None
+
+    return inner
 
 
 @contextmanager

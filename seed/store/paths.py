@@ -38,9 +38,11 @@ def kept_folder(name: str, common: Path) -> Path:
 
 
 def private_folder(folder: Path) -> Path:
-    """Create a folder (0700) if it is missing. Raises `StoreError` when the disk refuses."""
+    """Create a folder and what is missing above it, all 0700. Raises `StoreError` when the disk refuses."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        missing = [part for part in (folder, *folder.parents) if not part.exists()]
+        for part in reversed(missing):  # mkdir(parents=True) would give the mode to the last one only
+            part.mkdir(exist_ok=True, mode=0o700)
     except OSError as exc:
         raise StoreError(
             f"{folder} cannot be created: {exc.strerror}", "set SIDECAR_HOME to a writable folder"

@@ -19,9 +19,11 @@ from seed.policy import from_json
 from seed.record import Problem, Record
 from seed.snapshot import Cut, Snapshot, Unreadable, head_from_list, head_to_list, record_from_json
 from seed.store import vectors, words
-from seed.store.database import open_disposable, writing
+from seed.store.database import guarded, open_disposable, set_aside, writing
+from seed.store.lock import exclusive
 from seed.text import word_count
 
+_SET_ASIDE_SECONDS = 10.0
 KEEP_SNAPSHOTS = 24
 """Older snapshots are dropped when a new one is published: Git can always give them back."""
 
@@ -56,11 +58,24 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.database = open_disposable(folder / "store.db")
+        self.path = folder / "store.db"
+        self._open()
+
+    def _open(self) -> None:
+        self.database = open_disposable(self.path)
+        self._file = self.path.stat().st_ino
 
     def close(self) -> None:
         """Close the database."""
         self.database.close()
+
+    def start_anew(self) -> None:
+        """Set a damaged file aside and open an empty one, unless another process has done so. Raises `StoreError`."""
+        self.close()
+        with exclusive(self.lock_path, _SET_ASIDE_SECONDS):
+            if self.path.exists() and self.path.stat().st_ino == self._file:
+                set_aside(self.path)
+            self._open()
 
     @property
     def lock_path(self) -> Path:
@@ -69,6 +84,7 @@ class Store:
 
     # --- parsed records -------------------------------------------------------------------------------------
 
+    @guarded
     def stored(self, oids: Sequence[str], version: str) -> dict[str, Stored]:
         """Return what is known of each blob under this parser and projection ``version``."""
         found: dict[str, Stored] = {}
@@ -80,6 +96,7 @@ class Store:
                 found[oid] = _stored_from_json(parsed)
         return found
 
+    @guarded
     def add(self, unseen: Iterable[Unseen], version: str) -> None:
         """Store parsed blobs with their passages and words, in one transaction."""
         with writing(self.database):
@@ -125,6 +142,7 @@ class Store:
         found = self.stored([oid], version)
         return found[oid].cuts if oid in found else ()
 
+    @guarded
     def texts(self, pids: Iterable[int]) -> dict[int, tuple[bytes, str, int]]:
         """Return (sha256, embedded text, characters of title and section in front) of each passage."""
         wanted = [int(pid) for pid in pids]
@@ -136,12 +154,14 @@ class Store:
             found.update({pid: (sha, text, skip) for pid, sha, text, skip in self.database.execute(query, part)})
         return found
 
+    @guarded
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return (document numbers, counts) of an index term."""
         return words.postings(self.database, term)
 
     # --- snapshots ------------------------------------------------------------------------------------------
 
+    @guarded
     def publish(self, snapshot: Snapshot, lengths: NDArray[np.uint32]) -> None:
         """Make a snapshot readable, whole or not at all. ``lengths``: passages, then titles, (n + heads,)."""
         heads = json.dumps(
@@ -176,10 +196,12 @@ class Store:
                 self.database.execute("DELETE FROM snapshots WHERE key = ?", (key,))
                 self.database.execute("DELETE FROM planes WHERE key = ?", (key,))
 
+    @guarded
     def has(self, key: str) -> bool:
         """Tell whether a snapshot is published."""
         return self.database.execute("SELECT 1 FROM snapshots WHERE key = ?", (key,)).fetchone() is not None
 
+    @guarded
     def load(self, key: str = "") -> tuple[Snapshot, NDArray[np.uint32]] | None:
         """Return a published snapshot with its document lengths; without a key, the newest one."""
         columns = "SELECT key, commit_id, policy, heads, pids, owners FROM snapshots "
@@ -211,6 +233,7 @@ class Store:
 
     # --- vectors and floors ---------------------------------------------------------------------------------
 
+    @guarded
     def register(self, identity: Identity) -> None:
         """Remember every part of an embedder identity, so that a mismatch can be named later; heal its file."""
         row = self.database.execute("SELECT 1 FROM identities WHERE identity = ?", (identity.digest,)).fetchone()
@@ -220,10 +243,12 @@ class Store:
                 self.database.execute("INSERT OR REPLACE INTO identities VALUES (?, ?, ?)", values)
         vectors.heal(self.database, self.folder, identity.digest, identity.dimension)
 
+    @guarded
     def rows(self, identity: Identity, shas: Sequence[bytes]) -> dict[bytes, int]:
         """Return the row of each text (sha256) that has a vector."""
         return vectors.known(self.database, identity.digest, shas)
 
+    @guarded
     def add_vectors(self, identity: Identity, found: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Store vectors durably; the caller holds the seeding lock."""
         vectors.append(self.database, self.folder, identity.digest, found)
@@ -232,6 +257,7 @@ class Store:
         """Return all vectors of an identity, memory-mapped, shape (rows, dimension)."""
         return vectors.open_matrix(self.folder, identity.digest, identity.dimension)
 
+    @guarded
     def save_plane(self, key: str, identity: Identity, rows: NDArray[np.int32]) -> None:
         """Publish which row holds each passage of a snapshot; -1 where the vector is still missing."""
         with writing(self.database):
@@ -241,12 +267,14 @@ class Store:
                 (key, identity.digest, rows.astype("<i4").tobytes()),
             )
 
+    @guarded
     def plane(self, key: str, identity: Identity) -> tuple[NDArray[np.int32], dict[str, dict[str, object]]] | None:
         """Return (rows of the passages, floors computed while seeding) of a snapshot under an identity."""
         query = "SELECT rows, floors FROM planes WHERE key = ? AND identity = ?"
         row = self.database.execute(query, (key, identity.digest)).fetchone()
         return None if row is None else (np.frombuffer(row[0], dtype="<i4"), json.loads(row[1]))
 
+    @guarded
     def save_floor(self, key: str, identity: Identity, on: str, floor: Mapping[str, object]) -> None:
         """Keep the floor that the shipped probes gave over a snapshot."""
         with writing(self.database):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evals.controls import Setup
+from evals.controls import Setup, without
 from evals.questions import load_questions
 from evals.result import result
 from evals.run import isolated, run
@@ -65,6 +65,21 @@ def test_confidence_is_measured_without_the_floor(corpus: Path, question_file: C
     asked = found["questions"][0]
     assert asked["verdict"] == "none"
     assert 0 < asked["confidence"] <= asked["floor"]
+
+
+def test_confidence_of_what_was_decided_against(corpus: Path, question_file: Callable[..., Path]) -> None:
+    """A question that only a rejected record answers shows that record's evidence, which is above the floor."""
+    asked = evaluated(corpus, question_file())["questions"][2]
+    assert (asked["returned"], asked["decided_against"]) == ([], ["decision-0004"])
+    assert asked["confidence"] > asked["floor"]
+
+
+@pytest.mark.parametrize("rule", ["floor", "weights", "instruction", "status", "lexical", "dense"])
+def test_curve_and_floor_agree(corpus: Path, question_file: Callable[..., Path], rule: str) -> None:
+    """A question is answered exactly when its evidence before the floor is above the floor in force."""
+    found = evaluated(corpus, question_file(), without(rule, Setup()))
+    for asked in found["questions"]:
+        assert (asked["verdict"] != "none") == (asked["confidence"] > asked["floor"])
 
 
 def test_command(corpus: Path, question_file: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,6 +60,8 @@ def project(request: pytest.FixtureRequest, repository: Path, git: Git) -> Itera
     if request.param == "hooks":
         install(open_repository(repository))
     yield repository
+    for sequence in ("merge", "rebase"):
+        git(sequence, "--abort", ok=False)  # else the hook's process would wait for its end
     _wait_for_hooks(repository)
 
 
@@ -175,9 +177,7 @@ def test_an_answer_that_cannot_be_of_head_says_so(project: Path, git: Git, move:
             MOVES[move](git, project)
             answer = server.recall(EVERYTHING, budget=0.2)
         revision = answer["revision"]
-        if not revision["stale"]:
-            assert_of_head(answer, git)  # what HEAD holds had been seeded before
-            return
+        assert revision["stale"]
         assert revision["head"] == git("rev-parse", "HEAD")
         assert revision["commit"] == before["revision"]["commit"]
         assert [hit["title"] for hit in answer["results"]] == [hit["title"] for hit in before["results"]]

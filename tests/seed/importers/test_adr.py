@@ -1,4 +1,5 @@
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -205,6 +206,18 @@ def test_a_successor_is_a_status_in_other_words(one: One) -> None:
     assert one("# 7. This\n\nSuperseded by: [2](0002-other-2.md)\n").record["status"] == "superseded"
 
 
+def test_status_and_successor_that_do_not_go_together_are_doubts(one: One) -> None:
+    """Superseded by nobody, and accepted although superseded, are both kept as written and said."""
+    alone = one("# 7. This\n\nStatus: Superseded\n")
+    assert (alone.record["status"], alone.doubts) == (
+        "superseded",
+        ("superseded, but by which record is not written",),
+    )
+    both = one("# 7. This\n\nStatus: Accepted\nSuperseded by: ADR 2\n")
+    assert (both.record["status"], both.record["superseded_by"]) == ("accepted", ["x-0002"])
+    assert any("yet it is written" in doubt for doubt in both.doubts)
+
+
 def test_two_statuses_that_differ_are_a_doubt(one: One) -> None:
     """Front matter and section that disagree: the front matter is taken and the other one said."""
     item = one("---\nstatus: accepted\n---\n# 7. This\n\n## Status\n\nRejected\n")
@@ -280,6 +293,38 @@ def test_bare_numbers_in_headings_need_a_custom(load: Load) -> None:
     assert load({"0012-tiers.md": "# 3 tiers for all\n"})["x-0012"].record["title"] == "3 tiers for all"
     files = {f"0{n}-a.md": f"# {n} Word {n}\n" for n in (21, 22, 23)} | {"030-d.md": "# 29 Word 29\n"}
     assert load(files)["x-030"].record["title"] == "Word 29"
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("7. Moor", "Moor"),
+        ("ADR-0007: Moor", "Moor"),
+        ("ADR 7 — Moor", "Moor"),
+        ("[ADR-7] Moor", "Moor"),
+        ("0007 | Moor", "Moor"),
+        ("0007 Moor", "Moor"),
+        ("0007-Moor", "Moor"),
+        ("ADR: Moor", "Moor"),
+        ("**Moor**", "Moor"),
+        ("Moor `now()` in C#", "Moor `now()` in C#"),
+        ("Moor ##", "Moor"),
+        ("12-factor ships", "12-factor ships"),
+        ("3 tiers", "3 tiers"),
+        ("1.2 is out", "1.2 is out"),
+        ("[Moor](https://example.org)", "Moor"),
+    ],
+)
+def test_titles(one: One, heading: str, title: str) -> None:
+    """The title is the heading without numbering; numbers and marks that belong to it stay."""
+    assert one(f"# {heading}\n").record["title"] == title
+
+
+def test_other_languages(one: One) -> None:
+    """Statuses and the names of fields are read in a few other languages."""
+    assert one("# 7. T\n\n## Statut\n\nAcceptée\n").record["status"] == "accepted"
+    record = one("# 7. T\n\n- 状态: 已接受\n- 日期: 2020年1月31日\n").record
+    assert (record["status"], record["date"]) == ("accepted", "2020-01-31")
 
 
 def test_read_folder_writes_paths_of_the_repository(tmp_path: Path) -> None:
@@ -378,3 +423,27 @@ def test_import_is_deterministic(text: str) -> None:
     """The same text gives the same record, to the byte."""
     first, second = (adr.read_documents([Document("0001-a.md", text)], prefix="x") for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "](",
+        "_",
+        " ",
+        "x",
+        "a-",
+        "Superseded: [a](",
+        "This ADR supersedes ",
+        "2020-01-",
+        "## Status\n",
+        "<!---->",
+    ],
+)
+def test_no_text_makes_reading_endless(piece: str) -> None:
+    """A long line of anything, such as an embedded picture, takes time in proportion to its length."""
+    text = "# T\n\n## Status\n\nAccepted\n\n## Context\n\n" + piece * (100_000 // len(piece))
+    started = time.perf_counter()
+    adr.read_documents([Document("0001-a.md", text)], prefix="x")
+    assert time.perf_counter() - started < 10  # quadratic, it takes minutes; this leaves room for a busy machine

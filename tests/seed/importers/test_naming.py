@@ -57,6 +57,8 @@ def test_a_folder_can_have_its_own_label() -> None:
         "decision-log.md",
         "YYYYMMDD-template.md",
         "nnnn-template.md",
+        "adr-template copy.md",
+        "NNNN-adr-template/README.md",
     ],
 )
 def test_skipped_by_name(path: str) -> None:

@@ -71,6 +71,15 @@ def test_forms(one: One, text: str, relation: str, ids: list[str]) -> None:
     assert not others & set(record)
 
 
+def test_several_relations_in_one_sentence(one: One) -> None:
+    """A subject holds for the verbs that follow it; what another record did is not ours."""
+    record = one(STATUS + "Accepted. Amends [1](0001-other-1.md) and supersedes ADR 2, ADR 3.\n").record
+    assert (record["amends"], record["supersedes"]) == (["x-0001"], ["x-0002", "x-0003"])
+    record = one(STATUS + "Superseded by ADR 2, which amends ADR 3\n").record
+    assert record["superseded_by"] == ["x-0002"]
+    assert "amends" not in record
+
+
 def test_front_matter(one: One) -> None:
     """Front matter states relations as text or as a list."""
     record = one("---\nstatus: superseded by ADR-0003\nsupersedes: [ADR-1, 0002-other-2.md]\n---\n# This\n").record
@@ -122,6 +131,7 @@ def test_a_part_amends_and_retires_nothing(one: One, text: str, relation: str) -
         "```\nThis ADR supersedes ADR 3.\n```",
         "<!-- This ADR supersedes ADR 3. -->",
         "This ADR replaces the current queue. See ADR 3 for more.",
+        "ADR 2 explains this and supersedes ADR 3.",
     ],
 )
 def test_prose_about_other_things_is_no_relation(one: One, prose: str) -> None:

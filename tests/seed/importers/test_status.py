@@ -50,6 +50,9 @@ WORDINGS = [
     ("Proposed 2020-01-01\nAccepted 2020-02-01", "accepted"),
     ("Accepted\n\nDropped support for paper is one result of this.", "accepted"),
     ("✅", "accepted"),
+    ("Deprecated / Superseded", "superseded"),
+    ("Superseded by ADR 9.\n\nThe part that still holds: count the anchors.", "superseded"),
+    ("DRAFT Not Implemented\n\n> Use DRAFT in a draft stage or PROPOSED if it is in review.", "proposed"),
 ]
 
 

@@ -244,7 +244,6 @@ def test_their_post_rewrite_gets_arguments_and_standard_input(clone: Any, tmp_pa
 @pytest.mark.parametrize("valid", [True, False])
 def test_staged_records_are_checked_as_they_would_be_committed(clone: Any, valid: bool) -> None:
     """An invalid record fails the commit and says why, also with 'commit -a' and its index of its own."""
-    pytest.importorskip("sidecar.cli.check_cmd")
     clone.commit(1)
     hooked(clone)
     path = clone.write(1, "Changed.")

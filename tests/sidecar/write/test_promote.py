@@ -91,7 +91,7 @@ def test_a_promotion_that_check_would_fail_is_not_written(work: Path, opened: Op
     assert promote(provider, [made["id"]], trust="user_confirmed")["closed"]
 
 
-def test_a_dangling_reference_fails_check(work: Path, provider: Provider) -> None:
+def test_a_dangling_reference_fails_check(provider: Provider) -> None:
     """A successor of a record that is nowhere is stopped before a reviewer sees it."""
     made = provider.propose(proposal(supersedes=["decision-9999"]))
     assert made["warnings"] == ["supersedes names 'decision-9999', and no record here has that id"]
@@ -103,7 +103,7 @@ def test_a_dangling_reference_fails_check(work: Path, provider: Provider) -> Non
     ("kind", "status", "closes"),
     [("decision", "", True), ("decision", "rejected", False), ("finding", "", False), ("finding", "verified", True)],
 )
-def test_only_what_overturns_closes(kind: str, status: str, closes: bool, work: Path, provider: Provider) -> None:
+def test_only_what_overturns_closes(kind: str, status: str, closes: bool, provider: Provider) -> None:
     """A rejected successor, and an unverified one of a record that is not, leave the predecessor in force."""
     made = provider.propose(proposal(kind=kind, supersedes=["decision-0001"]))
     done = promote(provider, [made["id"]], status=status)

@@ -67,8 +67,8 @@ def test_from_an_agents_proposal_to_the_answer_after_the_merge(
     receipt = opened(agent).receipts.newest(1)[0]
 
     before = fingerprint(agent)
-    record = {"kind": "decision", "title": "The store is PostgreSQL",
-              "body": "We keep records in PostgreSQL, since two writers need it.", "supersedes": ["decision-0001"]}  # fmt: skip
+    body = "We keep records in PostgreSQL, since two writers need it."
+    record = {"kind": "decision", "title": "The store is PostgreSQL", "body": body, "supersedes": ["decision-0001"]}
     made = over_mcp(agent, "propose_record", record=record)
     assert ids(over_mcp(agent, "recall", question=QUESTION)) == ["decision-0001"]
     assert made["id"] in ids(over_mcp(agent, "recall", question=QUESTION, statuses=["candidate"]))

@@ -1,0 +1,1 @@
+"""Benchmarks: each prints figures that were measured in that run."""

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from sidecar.server.http import host_names, is_loopback
+
+from .conftest import MODES, SERVE, ask, environment
+
+DISCOVER = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+@contextmanager
+def serving(repo: Path, *options: str) -> Iterator[tuple[str, str]]:
+    """Serve over HTTP on a free port; gives (url, token or "")."""
+    process = subprocess.Popen(
+        [*SERVE, "--http", "--port", "0", "--repo", str(repo), *options],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env=environment(),
+    )
+    try:
+        assert process.stderr is not None
+        token, line = "", process.stderr.readline()
+        if line.startswith("token: "):
+            token, line = line.removeprefix("token: ").strip(), process.stderr.readline()
+        assert line.startswith("serving http://"), line
+        yield line.removeprefix("serving ").strip().replace("0.0.0.0", "127.0.0.1"), token  # noqa: S104 - what was bound
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture
+def url(shop: Path) -> Iterator[str]:
+    """Return the URL of a server on loopback."""
+    with serving(shop) as (found, token):
+        assert token == ""
+        yield found
+
+
+def post(url: str, **headers: str) -> httpx.Response:
+    """Send the first message of a session."""
+    return httpx.post(url, json=DISCOVER, headers={**ACCEPT, **headers})
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_real_client_gets_answers_over_http(url: str, mode: str) -> None:
+    """The SDK's client is answered over HTTP in both protocol eras."""
+
+    async def work(client: Client) -> Any:
+        called = await client.call_tool("recall", {"question": "where do orders live"})
+        assert not (await client.call_tool("get_record", {"id": "decision-1"})).is_error
+        assert (await client.read_resource("sidecar://status")).contents
+        return called.structured_content
+
+    assert ask(url, work, mode)["results"][0]["id"] == "decision-1"
+
+
+def test_web_pages_cannot_reach_the_server(url: str) -> None:
+    """Another Host is 421 and another Origin 403, so neither a rebound name nor a page of another site gets through."""
+    assert post(url).status_code == 200
+    assert post(url, Host="evil.example").status_code == 421
+    assert post(url, Origin="http://evil.example").status_code == 403
+    assert post(url, Origin="http://localhost:3000").status_code == 200
+
+
+def test_large_requests_are_refused(url: str) -> None:
+    """A request over 1 MiB is 413 before anything reads it."""
+    assert httpx.post(url, content=b"x" * (1 << 20) + b"x", headers=ACCEPT).status_code == 413
+
+
+def test_another_address_needs_the_token(shop: Path) -> None:
+    """Bound beyond loopback, a token is made and printed, and without it nothing is served."""
+    with serving(shop, "--host", "0.0.0.0") as (url, token):  # noqa: S104 - the case under test
+        assert len(token) >= 32
+        refused = post(url)
+        assert refused.status_code == 401
+        assert refused.headers["WWW-Authenticate"] == "Bearer"
+        assert "Authorization: Bearer" in refused.text
+        assert post(url, Authorization=f"Bearer {token}x").status_code == 401
+        assert post(url, Authorization=f"Bearer {token}").status_code == 200
+        assert post(url, Authorization=f"Bearer {token}", Host="evil.example").status_code == 421
+
+        async def work(client: Client) -> Any:
+            return await client.call_tool("recall", {"question": "where do orders live"})
+
+        http = httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"})
+        found = ask(streamable_http_client(url, http_client=http), work)
+        assert found.structured_content["results"][0]["id"] == "decision-1"
+
+
+def test_a_given_token_counts_on_loopback_too(shop: Path) -> None:
+    """`--token` protects a server on loopback from other users of the machine."""
+    with serving(shop, "--token", "sesame") as (url, _):
+        assert post(url).status_code == 401
+        assert post(url, Authorization="Bearer sesame").status_code == 200
+
+
+def test_a_taken_port_is_one_clear_line(shop: Path, url: str) -> None:
+    """A port that is in use ends in one line that says so, not in a traceback."""
+    port = url.rsplit(":", 1)[1].split("/", maxsplit=1)[0]
+    done = subprocess.run(
+        [*SERVE, "--http", "--port", port, "--repo", str(shop)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "choose another --port" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("localhost", True),
+        ("::1", True),
+        ("127.9.9.9", True),
+        ("0.0.0.0", False),  # noqa: S104 - nothing is bound here
+        ("::", False),
+        ("10.0.0.1", False),
+        ("localhost.evil.example", False),
+        ("", False),
+    ],
+)
+def test_only_loopback_is_loopback(host: str, expected: bool) -> None:
+    """Whether a token may be left out is decided by the address, never by how a name begins."""
+    assert is_loopback(host) is expected
+
+
+def test_names_of_a_loopback_server_are_loopback_only() -> None:
+    """A server on loopback answers to loopback names and to those that were allowed, and to no other."""
+    assert host_names("127.0.0.1") == ("127.0.0.1", "localhost", "[::1]")
+    assert host_names("127.0.0.1", ["box.example"])[-1] == "box.example"
+    assert "[fe80::1]" in host_names("fe80::1")

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mcp import Client
+
+from sidecar.cli import COMMANDS, main
+from sidecar.corpus import Admitted, Corpus
+from sidecar.query import Query
+from sidecar.server.app import build
+from sidecar.server.desk import Desk
+from sidecar.server.tools import PROFILES, chosen
+
+from .conftest import CANARY
+
+READING_COMMANDS = {
+    "recall": ["where", "do", "orders", "live"],
+    "show": ["decision-1"],
+    "list": [],
+    "why": ["shop/checkout.py"],
+}
+OTHER_COMMANDS = {
+    "seed": "writes the store and counts",
+    "check": "validates files, whatever their status",
+    "new": "writes a file",
+    "renumber": "writes files",
+    "receipts": "looks at receipts; a replay goes through recall",
+    "calibrate": "asks probes, gives a number",
+    "import": "writes files",
+    "hooks": "writes hooks",
+    "serve": "its tools are enumerated below",
+    "schema": "gives schemas",
+    "transcript": "reads transcripts, no records",
+}
+READING_TOOLS: dict[str, dict[str, Any]] = {
+    "recall": {"question": "where do orders live"},
+    "find_precedents": {"task": "volcano", "paths": ["shop/checkout.py"]},
+    "query_decisions": {},
+    "get_record": {"id": "decision-1"},
+}
+OTHER_TOOLS: dict[str, str] = {}
+READING_RESOURCES = {"record://{id}": "record://decision-1"}
+OTHER_RESOURCES = {"sidecar://status": "counts and identities", "sidecar://schemas": "gives schemas"}
+Surface = Callable[[Path], str]
+
+
+def _shut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shut the one door: nothing is let through."""
+    none = np.empty(0, np.intp)
+
+    def admit(_: Corpus, _query: Query, _today: date, *_rest: Any, **_keys: Any) -> Admitted:
+        return Admitted(none, none, {}, none)
+
+    monkeypatch.setattr(Corpus, "admit", admit)
+    monkeypatch.setattr(Corpus, "standing", lambda *_: ())
+
+
+def _call(repo: Path, name: str, arguments: dict[str, Any]) -> str:
+    async def run() -> str:
+        async with Client(build(desk, chosen(tuple(PROFILES)))) as client:
+            return (await client.call_tool(name, arguments)).model_dump_json()
+
+    desk = Desk(repo)
+    text = asyncio.run(run())
+    desk.close()
+    return text
+
+
+def _read(repo: Path, uri: str) -> str:
+    async def run() -> str:
+        async with Client(build(desk, chosen(tuple(PROFILES)))) as client:
+            try:
+                return (await client.read_resource(uri)).model_dump_json()
+            except Exception as exc:  # noqa: BLE001 - whatever comes out is looked at
+                return str(exc)
+
+    desk = Desk(repo)
+    text = asyncio.run(run())
+    desk.close()
+    return text
+
+
+@pytest.mark.parametrize("command", READING_COMMANDS)
+def test_commands_take_records_through_the_door(
+    shop: Path, command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that reads records shows them while the door is open, and not a word of them once it is shut."""
+    for form in ([], ["--json"]):
+        arguments = [command, *READING_COMMANDS[command], "--repo", str(shop), *form]
+        assert main(arguments) == 0
+        assert CANARY in capsys.readouterr().out
+    _shut(monkeypatch)
+    for form in ([], ["--json"]):
+        main([command, *READING_COMMANDS[command], "--repo", str(shop), *form])
+        assert CANARY not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("tool", READING_TOOLS)
+def test_tools_take_records_through_the_door(shop: Path, tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tool that reads records gives them while the door is open, and not a word of them once it is shut."""
+    assert CANARY in _call(shop, tool, READING_TOOLS[tool])
+    _shut(monkeypatch)
+    assert CANARY not in _call(shop, tool, READING_TOOLS[tool])
+
+
+@pytest.mark.parametrize("template", READING_RESOURCES)
+def test_resources_take_records_through_the_door(shop: Path, template: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resource that reads records gives them while the door is open, and not a word of them once it is shut."""
+    assert CANARY in _read(shop, READING_RESOURCES[template])
+    _shut(monkeypatch)
+    assert CANARY not in _read(shop, READING_RESOURCES[template])
+
+
+def test_other_resources_hold_no_record(shop: Path) -> None:
+    """A resource that is said to read no records holds not a word of one."""
+    assert all(CANARY not in _read(shop, uri) for uri in OTHER_RESOURCES)
+
+
+def test_every_surface_is_known_here(shop: Path) -> None:
+    """A new command, tool or resource has to be named above as reading records or not, or this fails."""
+    assert set(COMMANDS) == READING_COMMANDS.keys() | OTHER_COMMANDS.keys()
+    served = {spec.name for specs in PROFILES.values() for spec in specs}
+    assert served == READING_TOOLS.keys() | OTHER_TOOLS.keys()
+
+    async def listed() -> set[str]:
+        async with Client(build(desk, chosen(("default",)))) as client:
+            templates = (await client.list_resource_templates()).resource_templates
+            resources = (await client.list_resources()).resources
+            return {t.uri_template for t in templates} | {str(r.uri) for r in resources}
+
+    desk = Desk(shop)
+    assert asyncio.run(listed()) == READING_RESOURCES.keys() | OTHER_RESOURCES.keys()
+    desk.close()
+
+
+def test_a_surface_round_the_door_is_found(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: a lookup that takes heads past the door still shows a record once it is shut."""
+    _shut(monkeypatch)
+    monkeypatch.setattr(
+        Corpus, "standing", lambda corpus, name, _today: tuple((n, "accepted") for n in corpus.ordinals(name))
+    )
+    assert CANARY in _call(shop, "get_record", READING_TOOLS["get_record"])
