@@ -131,8 +131,11 @@ def supported(found: Evidence, among: NDArray[np.intp]) -> Evidence:
     if not len(among):
         return found
     top = float(found.margin[among].max())
-    lifted = SUPPORT * top + (1 - SUPPORT) * found.margin
-    return replace(found, margin=lifted if top > 0 else found.margin)
+    if top <= 0:
+        return found
+    margin = found.margin.copy()
+    margin[among] = SUPPORT * top + (1 - SUPPORT) * margin[among]
+    return replace(found, margin=margin)
 
 
 def exact(corpus: Corpus, question: str) -> Exact:

@@ -71,7 +71,7 @@ def recall(
     if query.listing or not phrases:
         kept = _kept(query, parts, tokens, told, len(corpus.heads))
         return _listing(corpus, query, admitted, kept, told, start, today)
-    found = supported(combine(parts), np.concatenate([admitted.results, admitted.against]))
+    found = supported(combine(parts), admitted.results)
     tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
     successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)

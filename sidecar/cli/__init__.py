@@ -26,7 +26,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
     "import": ("sidecar.cli.import_cmd", "command"),
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
-    "transcript": ("sidecar.cli.transcript_cmd", "command"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
 }

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,23 +11,6 @@ TOY = "format: 1\nembedder: {model: toy, languages: 'off'}\n"
 CANARY = "quartzcanary"
 """A word of every record's title and body, by which a test sees whether a record's text came out."""
 Commit = Callable[..., str]
-
-
-@pytest.fixture
-def commit(repository: Path) -> Commit:
-    """Return a function that writes files (path=text) of the repository and commits them; it returns the commit."""
-
-    def write(message: str = "change", /, **files: str) -> str:
-        for name, text in files.items():
-            path = repository / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        subprocess.run(["git", "add", "-A"], cwd=repository, check=True)
-        subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", message], cwd=repository, check=True)
-        done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, check=True, capture_output=True, text=True)
-        return done.stdout.strip()
-
-    return write
 
 
 def record(ident: str, title: str, body: str, **keys: Any) -> dict[str, str]:
@@ -68,5 +50,5 @@ def shop_files() -> dict[str, str]:
 @pytest.fixture
 def shop(repository: Path, commit: Commit) -> Path:
     """Return a repository with the shop's records committed."""
-    commit("First records", **shop_files())
+    commit(shop_files(), "First records")
     return repository

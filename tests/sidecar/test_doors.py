@@ -36,7 +36,11 @@ OTHER_COMMANDS = {
     "hooks": "writes hooks",
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
-    "transcript": "reads transcripts, no records",
+    "propose": "writes a candidate; its hints go through recall",
+    "candidates": "lists what is not reviewed, marked as such",
+    "promote": "writes a branch",
+    "withdraw": "ends a branch",
+    "done": "writes a branch",
 }
 READING_TOOLS: dict[str, dict[str, Any]] = {
     "recall": {"question": "where do orders live"},

@@ -9,7 +9,7 @@ import pytest
 from seed.errors import SidecarError
 from seed.git.candidates import branches, candidates
 from seed.git.repository import head_commit, in_progress, open_repository, resolve
-from seed.git.worktree import uncommitted
+from seed.git.worktree import WorkingTree
 
 Git = Callable[..., str]
 Commit = Callable[..., str]
@@ -44,7 +44,7 @@ def test_a_bare_repository_opens(repository: Path, commit: Commit, tmp_path: Pat
     head = commit({"a": "1"})
     subprocess.run(["git", "clone", "-q", "--bare", str(repository), str(tmp_path / "b.git")], check=True)
     bare = open_repository(tmp_path / "b.git")
-    assert (bare.bare, bare.name, head_commit(bare), uncommitted(bare)) == (True, "b", head, 0)
+    assert (bare.bare, bare.name, head_commit(bare), WorkingTree(bare).uncommitted()) == (True, "b", head, 0)
 
 
 def test_a_detached_head_is_a_commit(repository: Path, commit: Commit, git: Git) -> None:
@@ -119,13 +119,13 @@ def test_a_merge_under_way_is_noticed(repository: Path, commit: Commit, git: Git
 def test_records_that_are_not_committed_are_counted(repository: Path, commit: Commit, record_text: Text) -> None:
     """Changed and new record files count; line ends and other files do not."""
     commit({"knowledge/a.yaml": record_text("a"), "knowledge/b.yaml": record_text("b")})
-    assert uncommitted(open_repository(repository)) == 0
+    assert WorkingTree(open_repository(repository)).uncommitted() == 0
     (repository / "knowledge/a.yaml").write_text(record_text("a").replace("\n", "\r\n"), newline="")
     (repository / "knowledge/notes.md").write_text("x")
-    assert uncommitted(open_repository(repository)) == 0
+    assert WorkingTree(open_repository(repository)).uncommitted() == 0
     (repository / "knowledge/b.yaml").write_text(record_text("b", title="Other"))
     (repository / "knowledge/c.yaml").write_text(record_text("c"))
-    assert uncommitted(open_repository(repository)) == 2
+    assert WorkingTree(open_repository(repository)).uncommitted() == 2
 
 
 def test_candidate_branches_give_what_they_add_or_change(

@@ -36,11 +36,11 @@ def test_list_since_has_what_was_added_or_changed(
     shop: Path, commit: Commit, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With --since the list has the records whose file is not the one of that revision, however it was moved."""
-    before = commit("No change")
+    before = commit({}, "No change")
     assert ids(run(capsys, "list", "--since", "HEAD", "--repo", str(shop))) == []
     (shop / "knowledge" / "moved").mkdir()
     (shop / "knowledge" / "fact-1.yaml").rename(shop / "knowledge" / "moved" / "fact-1.yaml")
-    commit("Add one, move one", **record("decision-5", "Tins are stacked", "Tins are stacked."))
+    commit(record("decision-5", "Tins are stacked", "Tins are stacked."), "Add one, move one")
     assert ids(run(capsys, "list", "--since", before, "--repo", str(shop))) == ["decision-5"]
     assert main(["list", "--since", "no-such", "--repo", str(shop)]) == 2
     assert "names" not in capsys.readouterr().out
@@ -63,7 +63,7 @@ def test_why_has_the_records_that_speak_of_a_path(
 
 def test_why_never_has_what_is_retired(shop: Path, commit: Commit, capsys: pytest.CaptureFixture[str]) -> None:
     """A record that was superseded or rejected does not speak for a path, and is counted."""
-    commit("Old", **record("decision-6", "Old way", "shop/old.py does it.", status="deprecated"))
+    commit(record("decision-6", "Old way", "shop/old.py does it.", status="deprecated"), "Old")
     found = run(capsys, "why", "shop/old.py", "--repo", str(shop))
     assert ids(found) == []
     assert found["withheld"]["deprecated"] == 1
@@ -79,7 +79,7 @@ def test_show_takes_an_id_or_a_file(shop: Path, capsys: pytest.CaptureFixture[st
 def test_two_files_with_one_id_are_both_named(shop: Path, commit: Commit, capsys: pytest.CaptureFixture[str]) -> None:
     """Of two files with one id the one in force is shown, and the other is named with its file and status."""
     text = record("decision-1", "A twin", "Another.", status="deprecated")["knowledge/decision-1.yaml"]
-    commit("Twin", **{"knowledge/twin.yaml": text})
+    commit({"knowledge/twin.yaml": text}, "Twin")
     found = run(capsys, "show", "decision-1", "--repo", str(shop))
     assert found["record"]["path"] == "knowledge/decision-1.yaml"
     assert found["twins"] == [{"path": "knowledge/twin.yaml", "status": "deprecated", "title": "A twin"}]
@@ -102,7 +102,7 @@ def test_show_needs_no_model(shop: Path, capsys: pytest.CaptureFixture[str], mon
 
 def test_unknown_keys_are_shown(shop: Path, commit: Commit, capsys: pytest.CaptureFixture[str]) -> None:
     """Keys the schema does not know are kept and shown."""
-    commit("Extra", **record("decision-7", "Has more", "Body.", reviewer="Ada"))
+    commit(record("decision-7", "Has more", "Body.", reviewer="Ada"), "Extra")
     assert run(capsys, "show", "decision-7", "--repo", str(shop))["record"]["extra"] == {"reviewer": "Ada"}
 
 

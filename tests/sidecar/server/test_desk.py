@@ -98,7 +98,7 @@ def test_what_the_budget_cut_short_goes_on_in_the_background(
         files |= record(
             f"fact-{n + 10}", f"Shelf {n} holds tins", f"Shelf {n} holds {n} tins.", kind="fact", status="verified"
         )
-    commit("Many", **files)
+    commit(files, "Many")
     monkeypatch.setattr(tools, "BUDGET_SECONDS", 0.0)
     desk = Desk(shop)
 
