@@ -25,7 +25,7 @@ _LABEL, _SOURCE, _MANY = 80, 200, 20
 """Longest label and source in characters, and most entries of a list: no record may blow up an answer."""
 _RECEIPT = len("sha256:") + 16
 _CLOSE = 0.35
-_NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
+NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
 """Records that overturn nothing, whatever they say: lineage shows them, and no answer calls one a successor."""
 _FILTERED = "passes the filters"
 Answer = dict[str, Any]
@@ -149,7 +149,7 @@ def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
         "blob": head.blob,
     }
     successors = [
-        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in _NO_SUCCESSOR
+        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in NO_SUCCESSOR
     ]
     if successors:
         found["replaced_by"] = successors  # type: ignore[assignment]
