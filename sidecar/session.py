@@ -175,7 +175,11 @@ class Session:
             return path
 
     def _fault(self, corpus: Corpus) -> str:
-        return f"the shipped policy is in force: {corpus.snapshot.policy_fault}" if corpus.snapshot.policy_fault else ""
+        if corpus.snapshot.policy_fault:
+            return f"the shipped policy is in force: {corpus.snapshot.policy_fault}"
+        if corpus.snapshot.policy.engine != "sqlite":
+            return f"engine {corpus.snapshot.policy.engine} is not built in, the embedded store answers"
+        return ""
 
     def _ready(self, key: str, needed: seeder.Choose) -> bool:
         if not self.store.has(key):
