@@ -219,7 +219,8 @@ def _fields(required: str, optional: str = "") -> dict[str, Any]:
 
 _ANSWER = _fields(
     "verdict results receipt",
-    "format retrieval withheld revision decided_against retired open_items degraded note total has_more next_cursor coverage",
+    "format retrieval withheld revision decided_against retired open_items degraded note total has_more next_cursor "
+    "coverage",
 )
 _RECORD = _fields("record lineage body", "format next_cursor history revision sections note")
 _PROPOSED = _fields("id branch pushed write_hints", "command warnings seen_again commit path")

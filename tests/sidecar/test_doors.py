@@ -41,6 +41,7 @@ OTHER_COMMANDS = {
     "promote": "writes a branch",
     "withdraw": "ends a branch",
     "done": "writes a branch",
+    "review": "compares two commits, whatever the status, and gives ids",
 }
 READING_TOOLS: dict[str, dict[str, Any]] = {
     "recall": {"question": "where do orders live"},
