@@ -32,6 +32,7 @@ Tags = Annotated[list[str], Field(description="all must match")]
 PathFilter = Annotated[str, Field(description="only records whose paths lie at or around it")]
 Trust = Annotated[str, Field(description="user_confirmed, document_extracted, agent_generated")]
 Day = Annotated[str, Field(description="YYYY-MM-DD, inclusive")]
+Propose = Annotated[bool, Field(description="for a record in Git: make the branch")]
 Detail = Literal["brief", "full"]
 
 
@@ -172,7 +173,7 @@ def revise_record(
     who: Proposer,
     id: str,  # noqa: A002 - the argument's public name
     change: Annotated[dict[str, Any], Field(description="keys to set; null removes one")],
-    propose: Annotated[bool, Field(description="for a record in Git: make the branch")] = False,
+    propose: Propose = False,
 ) -> Reply:
     """Amend a candidate. A record in Git is not edited: you get file, line and commit, and a branch if you want it."""
     from sidecar.revise import revise
@@ -186,7 +187,7 @@ def forget_record(
     who: Proposer,
     id: str,  # noqa: A002 - as above
     reason: str = "",
-    propose: Annotated[bool, Field(description="for a record in Git: make the branch")] = False,
+    propose: Propose = False,
 ) -> Reply:
     """Withdraw a candidate, or propose to retire a record in Git."""
     from sidecar.revise import forget
@@ -217,12 +218,13 @@ def _fields(required: str, optional: str = "") -> dict[str, Any]:
 
 
 _ANSWER = _fields(
-    "format verdict retrieval results withheld revision receipt",
-    "decided_against retired open_items degraded note total has_more next_cursor coverage",
+    "verdict results receipt",
+    "format retrieval withheld revision decided_against retired open_items degraded note total has_more next_cursor "
+    "coverage",
 )
-_RECORD = _fields("format record lineage body next_cursor history revision", "sections note")
-_PROPOSED = _fields("format id status branch commit path pushed command write_hints warnings seen_again repository")
-_EDITED = _fields("format id repository", "code state status branch commit path line written message pushed command")
+_RECORD = _fields("record lineage body", "format next_cursor history revision sections note")
+_PROPOSED = _fields("id branch pushed write_hints", "command warnings seen_again commit path")
+_EDITED = _fields("id branch", "code state path line commit written pushed command")
 
 PROFILES: dict[str, tuple[Spec, ...]] = {
     "default": (
