@@ -26,6 +26,7 @@ def outcome(question: Question, reply: Reply) -> Outcome:
         reply.confidence,
         question.forbid,
         question.above,
+        reply.ranked,
     )
 
 
