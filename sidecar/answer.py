@@ -16,16 +16,16 @@ BRIEF_PASSAGE = 300
 SHORTEST_PASSAGE = 120
 _FULL_PASSAGE = 900
 MAX_TITLE = 300
-_LABEL, _SOURCE, _MANY = 80, 200, 20
-"""Longest label and source in characters, and most entries of a list: no record may blow up an answer."""
 BRIEF_WIDTH = 1500
 """Width of the JSON of three results. Measured over 311 answers: 389 tokens (o200k_base) in the median, 428 at most."""
 _BOUNDED = 3
 _KEY = len(', "passage": "..."')
 _LEAST_PASSAGE = 60
+_LABEL, _SOURCE, _MANY = 80, 200, 20
+"""Longest label and source in characters, and most entries of a list: no record may blow up an answer."""
 _RECEIPT = len("sha256:") + 16
 _CLOSE = 0.35
-_NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
+NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
 """Records that overturn nothing, whatever they say: lineage shows them, and no answer calls one a successor."""
 _FILTERED = "passes the filters"
 Answer = dict[str, Any]
@@ -45,6 +45,7 @@ class Hit:
     relevance: float = 0.0
     cosine: float = 0.0
     lexical: float = 0.0
+    fused: float = 0.0
     matched: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
     passage: int = -1
@@ -102,6 +103,7 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
         "evidence": {
             "cosine": hit.cosine,
             "lexical": hit.lexical,
+            "fused": hit.fused,
             "matched_terms": [one_line(term, _LABEL) for term in hit.matched[:_MANY]],
             "exact": [one_line(token, _LABEL) for token in hit.exact[:_MANY]],
         },
@@ -147,7 +149,7 @@ def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
         "blob": head.blob,
     }
     successors = [
-        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in _NO_SUCCESSOR
+        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in NO_SUCCESSOR
     ]
     if successors:
         found["replaced_by"] = successors  # type: ignore[assignment]

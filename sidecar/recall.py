@@ -205,6 +205,7 @@ def _page(
             float(scored.relevance[n]),
             round(float(found.cosine[n]), 4),
             round(float(found.lexical.records[n]), 4),
+            round(float(found.fused[n]), 4),
             words,
             held_tokens,
             int(found.passage[n]),
