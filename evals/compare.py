@@ -1,4 +1,4 @@
-"""A result against a baseline, figure by figure and question by question. Pure."""
+"""A result against a baseline, figure by figure and question by question."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evals.metrics import FIGURES, LOWER_IS_BETTER, distinguishable
+from evals.metrics import COUNTS, FIGURES, LOWER_IS_BETTER, distinguishable
 from seed.errors import SidecarError
 
 _INPUTS = {
@@ -17,7 +17,6 @@ _INPUTS = {
     "policy": "the policy differs",
     "version": "the version differs",
 }
-_COUNTS = ("false_answers", "forbid_hits")
 
 
 def load_baseline(path: Path) -> dict[str, Any]:
@@ -52,7 +51,7 @@ def _figure(name: str, old: Mapping[str, Any] | None, new: Mapping[str, Any]) ->
     if before is None or after is None or old is None:
         return found
     difference = round(after - before, 4)
-    n = 1 if name in _COUNTS else min(old["n"], new["n"])
+    n = 1 if name in COUNTS else min(old["n"], new["n"])
     if difference == 0:
         verdict = "equal"
     elif not distinguishable(before, after, n):

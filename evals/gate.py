@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evals.gates import Gates, Limit
+from evals.metrics import COUNTS
 
 _TIGHT = 1
 """With this many questions to spare or fewer, the gate warns: one more miss and it fails."""
@@ -79,7 +80,7 @@ def _short(limit: Limit, figure: Mapping[str, Any]) -> str:
 def _left(limit: Limit, figure: Mapping[str, Any]) -> int | None:
     """Return how many more questions may go wrong before the bound is passed; None for means that are no counts."""
     value, n = float(figure["value"] or 0.0), int(figure["n"])
-    if limit.figure in ("false_answers", "forbid_hits") and not limit.at_least:
+    if limit.figure in COUNTS and not limit.at_least:
         return math.floor(limit.bound - value + _EPSILON)
     if not limit.figure.startswith(_WHOLE) or not n:
         return None

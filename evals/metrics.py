@@ -32,8 +32,9 @@ SEED = 20261129
 class Outcome:
     """One question as answered.
 
-    ``results`` and ``against`` are ids in order; ``confidence`` is the best evidence that any record had before the
-    floor, None where it was not measured.
+    ``results`` and ``against`` are ids in order, as answered; ``ranked`` are the first ten without the floor, which
+    ranking figures are measured on (decision-0036); ``confidence`` is the best evidence that any record had before
+    the floor, None where it was not measured.
     """
 
     expected: tuple[str, ...]
@@ -43,6 +44,7 @@ class Outcome:
     confidence: float | None = None
     forbid: tuple[str, ...] = ()
     above: tuple[tuple[str, str], ...] = ()
+    ranked: tuple[str, ...] = ()
 
     @property
     def answered(self) -> bool:
@@ -90,8 +92,17 @@ def _fold(ids: Iterable[str]) -> list[str]:
 
 def ranking(outcome: Outcome) -> list[str]:
     """Return the ids as ranked, folded. Expected records in ``against`` come first: there they count at every depth."""
+    return _with_against(outcome, outcome.ranked or outcome.results)
+
+
+def _with_against(outcome: Outcome, ids: Iterable[str]) -> list[str]:
     expected = set(_fold(outcome.expected))
-    return [i for i in _fold(outcome.against) if i in expected] + _fold(outcome.results)
+    return [i for i in _fold(outcome.against) if i in expected] + _fold(ids)
+
+
+def hit_in_force(outcome: Outcome, k: int) -> float:
+    """Return 1.0 when an expected record is among the first ``k`` results as answered, floor included, else 0.0."""
+    return float(bool(set(_fold(outcome.expected)) & set(_with_against(outcome, outcome.results)[:k])))
 
 
 def rank(outcome: Outcome) -> int | None:
@@ -143,8 +154,8 @@ def forbidden(outcome: Outcome) -> list[str]:
 
 
 def correct(outcome: Outcome, k: int = 3) -> bool:
-    """Tell whether a question was answered right: a hit at ``k``, or none where nothing is expected."""
-    return bool(hit(outcome, k)) if outcome.expected else not outcome.answered
+    """Tell whether a question was answered right, floor included: a hit at ``k``, or none where nothing is expected."""
+    return bool(hit_in_force(outcome, k)) if outcome.expected else not outcome.answered
 
 
 def curve(outcomes: Sequence[Outcome]) -> list[Point]:
@@ -209,6 +220,7 @@ def _coverage(outcomes: Sequence[Outcome], share: float) -> Figure:
 
 _ANSWERABLE: dict[str, Callable[[Outcome], float]] = {
     **{f"recall@{k}": partial(hit, k=k) for k in DEPTHS},
+    **{f"recall@{k}_in_force": partial(hit_in_force, k=k) for k in (3, 10)},
     "mrr": reciprocal_rank,
     "ndcg@10": ndcg,
     "answered_answerable": lambda o: float(o.answered),
@@ -217,10 +229,10 @@ _UNANSWERABLE: dict[str, Callable[[Outcome], float]] = {
     "answered_unanswerable": lambda o: float(o.answered),
     "noise": lambda o: float(len(o.returned)),
 }
-_COUNTS = ("false_answers", "forbid_hits")
-FIGURES = (*_ANSWERABLE, *_UNANSWERABLE, *_COUNTS, "pairwise", *(f"coverage@{share:g}" for share in FALSE_SHARES))
+COUNTS = ("false_answers", "forbid_hits")
+FIGURES = (*_ANSWERABLE, *_UNANSWERABLE, *COUNTS, "pairwise", *(f"coverage@{share:g}" for share in FALSE_SHARES))
 """The names of all figures. Counts have no interval: each single case is meant to be looked at."""
-LOWER_IS_BETTER = ("answered_unanswerable", "noise", *_COUNTS)
+LOWER_IS_BETTER = ("answered_unanswerable", "noise", *COUNTS)
 
 
 def figures(outcomes: Sequence[Outcome]) -> dict[str, Figure]:

@@ -16,6 +16,7 @@ from evals.controls import Setup, remembering, without
 from evals.labels import Review, reviews
 from evals.questions import Question
 from seed.text import is_cjk
+from sidecar.plane import CEILING
 from sidecar.provider import Provider
 from sidecar.query import Query
 from sidecar.session import Progress
@@ -38,6 +39,7 @@ class Reply:
     milliseconds: float
     confidence: float | None = None
     cosine: float | None = None
+    ranked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def _reply(provider: Provider, open_door: Provider, question: Question, language
     start = time.perf_counter()
     answer = _complete(provider, query)
     spent = (time.perf_counter() - start) * 1000
-    confidence, cosine = _evidence(open_door, query)
+    ranked, confidence, cosine = _evidence(open_door, query)
     return Reply(
         answer["verdict"],
         tuple(r["id"] for r in answer["results"]),
@@ -128,6 +130,7 @@ def _reply(provider: Provider, open_door: Provider, question: Question, language
         spent,
         confidence,
         cosine,
+        ranked,
     )
 
 
@@ -142,19 +145,20 @@ def _complete(provider: Provider, query: Query) -> dict[str, Any]:
     return answer
 
 
-def _evidence(open_door: Provider, query: Query) -> tuple[float, float]:
-    """Return the best (evidence, cosine) that any record has for a query, through a provider without a floor.
+def _evidence(open_door: Provider, query: Query) -> tuple[tuple[str, ...], float, float]:
+    """Return (first ten ids, best evidence, best cosine) for a query, through a provider without a floor.
 
     An exact token passes every floor, unless it is a bare number (decision-0014). What stands beside the results
     shows no evidence there, so rejected records are asked for by name.
     """
     answer = _complete(open_door, query)
     results = answer["results"]
+    ranked = tuple(r["id"] for r in results)
     if answer["decided_against"]:
         results = results + open_door.recall(replace(query, statuses=("rejected",)), budget=_PATIENCE)["results"]
     exact = any(c.isalpha() for r in results for token in r["evidence"]["exact"] for c in token)
-    confidence = 1.0 if exact else max((r["relevance"] for r in results), default=0.0)
-    return confidence, max((r["evidence"]["cosine"] for r in results), default=0.0)
+    confidence = CEILING if exact else max((r["evidence"]["fused"] for r in results), default=0.0)
+    return ranked, confidence, max((r["evidence"]["cosine"] for r in results), default=0.0)
 
 
 def _stamp(provider: Provider, setup: Setup) -> dict[str, Any]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evals.metrics import FIGURES
+from evals.metrics import COUNTS, FIGURES
 
-_COUNTS = ("false_answers", "forbid_hits")
 _GROUPS = {"by_kind": "kind", "by_class": "class", "by_corpus": "corpus", "by_language": "language"}
 _TABLE = ("recall@1", "recall@3", "recall@10", "mrr", "answered_answerable", "false_answers", "noise")
 
@@ -41,7 +40,7 @@ def figure_line(name: str, figure: Mapping[str, Any]) -> str:
     """Return one figure as text; a count has no interval."""
     if figure["value"] is None:
         return f"{name:<22} -      nothing to measure"
-    if name in _COUNTS:
+    if name in COUNTS:
         return f"{name:<22} {figure['value']:<6g} of {figure['n']}"
     interval = f"95 % {figure['low']:.3f} to {figure['high']:.3f}"
     return f"{name:<22} {figure['value']:<6.3f} {interval}, n = {figure['n']}, resolution {figure['resolution']:.3f}"
@@ -63,13 +62,14 @@ def _wrong(question: Mapping[str, Any]) -> str:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
     """Yield the lines of a table whose columns are as wide as they need to be."""
-    cells = [list(header), *([_cell(value) for value in row] for row in rows)]
+    cells = [list(header), *([cell(value) for value in row] for row in rows)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(header))]
     for row in cells:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
+    """Return a value as it is shown: numbers with up to three decimals, "-" for nothing."""
     if isinstance(value, float):
         return f"{value:.3f}".rstrip("0").rstrip(".")
     return "-" if value is None else str(value)
@@ -92,7 +92,7 @@ def _embedders(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _joined(value: object) -> object:
-    return ", ".join(_cell(v) for v in value) if isinstance(value, list) else value
+    return ", ".join(cell(v) for v in value) if isinstance(value, list) else value
 
 
 def _repeat(repeat: Mapping[str, Any]) -> list[str]:

@@ -18,9 +18,8 @@ from seed.passages import PROJECTION
 from seed.policy import Policy
 from seed.record import SCHEMA_VERSION, Record
 from seed.snapshot import Head, Snapshot, Unreadable
+from seed.store.paths import STORE_FORMAT
 from seed.store.store import Stored
-
-WORDS_VERSION = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +39,20 @@ class Wanted:
     @property
     def key(self) -> str:
         """Return the name of the snapshot: the same knowledge has the same key on any commit."""
-        parts = f"{self.tree}\n{self.candidates_digest}\n{SCHEMA_VERSION}\n{PROJECTION}\n{WORDS_VERSION}"
+        parts = f"{self.tree}\n{self.candidates_digest}\n{SCHEMA_VERSION}\n{PROJECTION}\n{STORE_FORMAT}"
         return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def title_terms(record: Record) -> Counter[str]:
-    """Return the terms of a record's words-only document: title, id, tags and paths, the last three exact."""
+    """Return the terms of a record's words-only document: title and tags as words; id, tags and paths as exact tokens.
+
+    The words of an id or a path would make every record of an importer alike, so they count only as a whole.
+    """
     counts = text.terms(record.title)
+    for tag in record.tags:
+        counts.update(text.words(tag))
     for label in (record.id, *record.tags, *record.paths):
-        counts.update(text.terms(label))
+        counts.update({term: 1 for term in text.terms(label) if term.startswith(text.EXACT)})
         counts[text.EXACT + text.fold(label)] = 1
     return counts
 

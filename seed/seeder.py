@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed import text
-from seed.assemble import WORDS_VERSION, Wanted, assemble, title_terms
+from seed.assemble import Wanted, assemble, title_terms
 from seed.embed.base import Embedder
 from seed.errors import SidecarError, StoreError
 from seed.git.candidates import Candidate
@@ -32,6 +32,7 @@ from seed.policy import Policy
 from seed.reader import parse_record
 from seed.record import SCHEMA_VERSION, Parsed, Problem, Record
 from seed.store.lock import exclusive
+from seed.store.paths import STORE_FORMAT
 from seed.store.store import Store, Stored, Unseen
 
 _BATCH = 32
@@ -57,7 +58,7 @@ class Seeded:
 
 def version(policy: Policy) -> str:
     """Return the cache version of parsed blobs: parser, cut and size of passages, words."""
-    return f"{SCHEMA_VERSION}/{PROJECTION}/{policy.passage_chars}/{WORDS_VERSION}"
+    return f"{SCHEMA_VERSION}/{PROJECTION}/{policy.passage_chars}/{STORE_FORMAT}"
 
 
 def wanted(repo: Repository, commit: str, candidates: Sequence[Candidate] = ()) -> Wanted:
@@ -145,7 +146,7 @@ def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
         return Unseen(blob, None, parsed.problems, (), (), "", text.terms(""))
     passages = tuple(cut(record.title, record.body, policy.passage_chars))
     title = " ".join((record.title, record.id, *record.tags, *record.paths))
-    body_terms = tuple(text.terms(p.text[p.skip :] + ("\n" + p.section if p.section else "")) for p in passages)
+    body_terms = tuple(text.terms(p.text[p.skip :]) for p in passages)
     return Unseen(blob, record, parsed.problems, passages, body_terms, title, title_terms(record))
 
 

@@ -17,6 +17,7 @@ _CJK_RUN = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(rf"[^\W_{_CJK}]+")
 _RAW = re.compile(rf"[^\s=,;!?()\[\]{{}}<>\"'`|*“”‘’「」『』，。；：！？（）、{_CJK}]+")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]+[A-Z]")
+_PLURAL = re.compile(r"[A-Z]{2,}s")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SHORT = 2
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "vs", "and/or", "n/a", "w/o", "w/"})
@@ -36,6 +37,12 @@ def is_cjk(text: str) -> bool:
     return _CJK_RUN.search(text) is not None
 
 
+def cjk_share(text: str) -> float:
+    """Return the share of CJK characters among the letters of a text, 0 to 1."""
+    letters = sum(c.isalpha() for c in text)
+    return sum(map(len, _CJK_RUN.findall(text))) / letters if letters else 0.0
+
+
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:  # noqa: ANN401 - the package ships no types
     from py_rust_stemmers import SnowballStemmer
@@ -49,25 +56,40 @@ def stem(word: str) -> str:
     return str(_stemmer().stem_word(word)) if word.isascii() and len(word) > _SHORT else word
 
 
+@lru_cache(maxsize=1)
+def stop_stems() -> frozenset[str]:
+    """Return the stop words as the index has them."""
+    return frozenset(map(stem, STOP_WORDS))
+
+
 def fold(text: str) -> str:
     """Return the text in NFKC, without case: full-width letters and compatibility forms become plain."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
 def words(text: str) -> list[str]:
-    """Return the index words of a text in order: stems without stop words, and CJK bigrams."""
+    """Return the index words of a text in order: stems, stop words too, and CJK bigrams.
+
+    Stop words stay in the index: their weight is small, and they help to tell a question that is answered from one
+    that is not (finding-0001).
+    """
     return [term for term, _ in _spelled(text)]
 
 
+def content_words(text: str) -> list[str]:
+    """Return the index words of a text that carry meaning of their own, each once: no stop words."""
+    return list(dict.fromkeys(term for term, spelled in _spelled(text) if spelled not in STOP_WORDS))
+
+
 def spellings(text: str) -> dict[str, str]:
-    """Return index word -> the word as the text has it, to show what matched."""
-    return dict(reversed(list(_spelled(text))))
+    """Return index word -> the word as the text has it, without stop words, to show what matched."""
+    return dict(reversed([pair for pair in _spelled(text) if pair[1] not in STOP_WORDS]))
 
 
 def _spelled(text: str) -> Iterator[tuple[str, str]]:
     normal = unicodedata.normalize("NFKC", text)
     for match in _WORD.finditer(normal):
-        yield from ((stem(part), part) for part in _split(match.group()) if part not in STOP_WORDS)
+        yield from ((stem(part), part) for part in _split(match.group()))
     for run in _CJK_RUN.findall(normal):
         yield from ((run[n : n + 2], run[n : n + 2]) for n in range(max(1, len(run) - 1)))
 
@@ -95,6 +117,8 @@ def _trim(raw: str) -> str:
 
 def _is_exact(token: str) -> bool:
     if len(token) < _SHORT or fold(token) in _ABBREVIATIONS or not any(c.isalnum() for c in token):
+        return False
+    if _PLURAL.fullmatch(token):  # RPMs is a word
         return False
     if token.startswith("-"):
         return len(token) > _SHORT and token.lstrip("-")[:1].isalpha()

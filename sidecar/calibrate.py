@@ -10,9 +10,11 @@ from typing import Any
 
 from seed.errors import SidecarError
 from seed.git.repository import KNOWLEDGE
+from seed.text import is_cjk
 from seed.yamltext import YamlFaultError, parse
 from sidecar.floor import Calibration
-from sidecar.floors import EVIDENCE, calibrate, probe_vectors, shipped_probes
+from sidecar.floors import EVIDENCE, calibrate, shipped_probes
+from sidecar.meaning import route
 from sidecar.provider import Provider
 from sidecar.session import Progress
 
@@ -31,23 +33,27 @@ class Calibrated:
     result: Calibration
 
 
-def run(provider: Provider, progress: Progress | None = None) -> list[Calibrated]:
+def run(provider: Provider, progress: Progress | None = None, method: str = "max_probe") -> list[Calibrated]:
     """Measure the floor of every embedder of the policy over HEAD's snapshot. Raises `SidecarError`."""
     session = provider.session
     view = session.view(second=True, budget=_BUDGET_SECONDS, progress=progress)
     corpus, policy = view.corpus, view.corpus.snapshot.policy
     if not corpus.heads:
         raise SidecarError("there are no records to calibrate on", "commit records under knowledge/ first")
-    own = own_probes(session.repo.root)
-    on = EVIDENCE[policy.fusion]
+    own, on = own_probes(session.repo.root), EVIDENCE[policy.fusion]
     found = []
-    for language, embedder in zip(("en", "zh"), session.embedders(policy), strict=False):
-        probes = (*shipped_probes()[language], *(own if language == "en" else ()))
-        plane = session.plane(corpus, embedder)
-        vectors = probe_vectors(session.store, embedder, probes) if plane is not None else []
-        result = calibrate(corpus, plane, vectors, probes, policy.fusion)
-        found.append(Calibrated(embedder.identity.model, embedder.identity.digest, on, language, result))
-    return found
+    for text in ("en", "中文"):
+        way = route(text, policy, cjk_records=corpus.cjk)
+        probes = (*shipped_probes()[way.language], *(probe for probe in own if _same(probe, text)))
+        phrases = [provider.meaning.phrase(probe, corpus, way) for probe in probes]
+        embedder = session.embedders(policy)[-1 if way.second else 0]
+        result = calibrate(corpus, phrases, policy.fusion, method)
+        found.append(Calibrated(embedder.identity.model, embedder.identity.digest, on, way.language, result))
+    return list({c.embedder: c for c in reversed(found)}.values())
+
+
+def _same(probe: str, text: str) -> bool:
+    return is_cjk(probe) == is_cjk(text)
 
 
 def own_probes(root: Path) -> tuple[str, ...]:
@@ -85,7 +91,7 @@ def _entry(found: Calibrated, now: datetime) -> dict[str, Any]:
     return {
         "embedder": found.embedder,
         "on": found.on,
-        "method": "max_probe",
+        "method": found.result.method,
         "value": found.result.value,
         "probes": found.result.probes,
         "probe": found.result.probe,

@@ -15,63 +15,9 @@ from numpy.typing import NDArray
 
 from seed.lifecycle import at_day
 from seed.snapshot import Head, Snapshot
+from seed.text import is_cjk
 from sidecar.lexical import Documents, Postings
 from sidecar.query import Query, by_default, passes, status_admits
-
-Matrix = NDArray[np.float32]
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """Cosines of a question with each passage (n,) and with each record's mean vector (m,); -1 where missing."""
-
-    passages: NDArray[np.float64]
-    records: NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Plane:
-    """The vectors of one embedder over a snapshot.
-
-    ``matrix`` (rows, d), ``rows`` (n,) of the passages or -1 where missing, ``owners`` (n,), and ``norms`` (m,),
-    the length of the sum of each record's passage vectors.
-    """
-
-    identity: str
-    matrix: Matrix
-    rows: NDArray[np.int32]
-    owners: NDArray[np.uint32]
-    norms: NDArray[np.float64]
-
-    def meaning(self, question: NDArray[np.float32]) -> Meaning:
-        """Return the cosines of a unit question vector, rounded to 4 decimals."""
-        have = self.rows >= 0
-        scores = np.asarray(self.matrix @ question, dtype=np.float64)[self.rows]
-        sums: Floats = np.bincount(self.owners, np.where(have, scores, 0.0), minlength=len(self.norms)).astype(
-            np.float64
-        )
-        records = np.where(self.norms > 0, sums / np.maximum(self.norms, 1e-9), -1.0)
-        passages: Floats = np.round(np.where(have, scores, -1.0), 4).astype(np.float64)
-        return Meaning(passages, np.round(records, 4).astype(np.float64))
-
-    @property
-    def embedded(self) -> NDArray[np.bool_]:
-        """Return which records (m,) have all their passages embedded."""
-        missing = np.bincount(self.owners, self.rows < 0, minlength=len(self.norms))
-        whole: NDArray[np.bool_] = missing == 0
-        return whole
-
-
-def plane(identity: str, matrix: Matrix, rows: NDArray[np.int32], owners: NDArray[np.uint32], records: int) -> Plane:
-    """Return a plane with the norms of its records worked out, which reads every vector once."""
-    norms = np.zeros(records)
-    have = np.flatnonzero(rows >= 0)
-    if len(have):
-        starts = np.flatnonzero(np.diff(owners[have], prepend=owners[have[0]] + 1))
-        sums = np.add.reduceat(np.asarray(matrix[rows[have]]), starts, axis=0)
-        norms[owners[have[starts]]] = np.linalg.norm(sums, axis=1)
-    return Plane(identity, matrix, rows, owners, norms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +36,12 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A snapshot with its words, ready to be asked."""
+    """A snapshot with its words, ready to be asked. ``cjk``: most of its titles are Chinese, Japanese or Korean."""
 
     snapshot: Snapshot
     documents: Documents
     postings: Postings
+    cjk: bool = False
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -161,9 +108,9 @@ def build(snapshot: Snapshot, lengths: NDArray[np.uint32], postings: Postings) -
     """Return the corpus of a loaded snapshot; ``lengths`` holds passages, then titles."""
     n = len(snapshot.pids)
     values = lengths.astype(np.float64)
-    return Corpus(
-        snapshot, Documents(snapshot.pids, snapshot.owners, snapshot.titles, values[:n], values[n:]), postings
-    )
+    documents = Documents(snapshot.pids, snapshot.owners, snapshot.titles, values[:n], values[n:])
+    cjk = sum(is_cjk(head.record.title) for head in snapshot.heads)
+    return Corpus(snapshot, documents, postings, cjk=2 * cjk > len(snapshot.heads))
 
 
 def synonyms(glossary: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

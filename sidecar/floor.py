@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 Verdict = Literal["match", "weak", "none"]
-STRONG_COSINE = 0.55
-AGREED_COSINE = 0.35
-AGREED_COVERAGE = 0.3
+STRONG = 0.13
+"""This share of the way from the floor to the ceiling is a match alone: no near-topic question of four sets got there
+(finding-0001)."""
+AGREE = 3
+"""Words and meaning agree where the first record is among the first three of both."""
+ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +26,34 @@ class Calibration:
     without: float
     probes: str
     count: int
+    method: str = "max_probe"
 
 
 def max_probe(probes: Sequence[str], evidence: Sequence[float]) -> Calibration:
     """Return the highest evidence that any question without an answer reaches, rounded up to two decimals."""
-    ranked = sorted(zip(evidence, probes, strict=True), reverse=True)
+    return _at(probes, evidence, 0, "max_probe")
+
+
+def conformal(probes: Sequence[str], evidence: Sequence[float], alpha: float = ALPHA) -> Calibration:
+    """Return the split-conformal floor: of questions exchangeable with the m probes at most ``alpha`` pass it.
+
+    It is the ceil((1 - alpha)(m + 1))-th smallest evidence (Vovk, Gammerman, Shafer, "Algorithmic Learning in a
+    Random World", 2005), rounded up. The bound is marginal over the draw of the probes and says nothing of questions
+    nearer to the records than the probes are. With alpha < 1 / (m + 1) there is no such floor and the highest counts.
+    """
+    size = len(evidence)
+    above = size - min(size, math.ceil((1 - alpha) * (size + 1)))
+    return _at(probes, evidence, above, "conformal")
+
+
+def _at(probes: Sequence[str], evidence: Sequence[float], position: int, method: str) -> Calibration:
+    ranked = sorted(zip(evidence, probes, strict=True), key=lambda pair: (-pair[0], pair[1]))
     if not ranked:
-        return Calibration(0.0, "", 0.0, digest(probes), 0)
-    second = ranked[1][0] if len(ranked) > 1 else 0.0
-    return Calibration(round_up(ranked[0][0]), ranked[0][1], round_up(second), digest(probes), len(probes))
+        return Calibration(0.0, "", 0.0, digest(probes), 0, method)
+    value, probe = ranked[position]
+    rest = ranked[position + 1 :]
+    without = round_up(rest[0][0]) if rest else 0.0
+    return Calibration(round_up(value), probe, without, digest(probes), len(probes), method)
 
 
 def round_up(value: float) -> float:
@@ -44,17 +66,20 @@ def digest(probes: Sequence[str]) -> str:
     return "sha256:" + hashlib.sha256("\n".join(probes).encode()).hexdigest()
 
 
-def relevance(evidence: float, floor: float) -> float:
-    """Return clamp((evidence - floor) / (1 - floor), 0, 1): 0 at or below the floor."""
+def relevance(evidence: float, floor: float, ceiling: float = 1.0) -> float:
+    """Return clamp((evidence - floor) / (ceiling - floor), 0, 1): 0 at or below the floor."""
     if evidence <= floor:
         return 0.0
-    return min(max((evidence - floor) / max(1 - floor, 1e-9), 0.0), 1.0)
+    return min(max((evidence - floor) / max(ceiling - floor, 1e-9), 0.0), 1.0)
 
 
-def verdict(*, found: bool, exact: bool, cosine: float, coverage: float, on_other_branch: bool = False) -> Verdict:
-    """Return the verdict of an answer's first result: words and meaning agree, or one is strong enough alone."""
+def verdict(*, found: bool, exact: bool, margin: float, meaning_rank: int, word_rank: int) -> Verdict:
+    """Return the verdict of an answer from its first record.
+
+    ``margin`` is its share of the way from the floor to the ceiling, the ranks (from 0) are those by cosine and by
+    words alone: words and meaning agree, or one is strong enough alone.
+    """
     if not found:
         return "none"
-    agreed = cosine >= AGREED_COSINE and coverage >= AGREED_COVERAGE
-    strong = exact or cosine >= STRONG_COSINE or agreed
-    return "match" if strong and not on_other_branch else "weak"
+    agree = meaning_rank < AGREE and word_rank < AGREE
+    return "match" if exact or agree or margin >= STRONG else "weak"

@@ -1,9 +1,10 @@
-"""Which floor is in force for an embedder over a corpus: the policy's, else one computed from the shipped probes."""
+"""The shipped probes, and which floor is in force: the policy's, else one computed from the probes over a snapshot."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
@@ -11,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed.embed.base import Embedder
-from seed.policy import Policy
+from seed.errors import StoreError
+from seed.store.lock import exclusive
 from seed.store.store import Store
-from sidecar.corpus import Corpus, Plane
-from sidecar.floor import Calibration, digest, max_probe
+from sidecar.corpus import Corpus
+from sidecar.floor import Calibration, conformal, max_probe
 from sidecar.rank import Phrase, evidence
 
 EVIDENCE = {"hybrid": "fused", "cosine": "cosine", "lexical": "lexical"}
+_METHODS = {"max_probe": max_probe, "conformal": conformal}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +46,17 @@ def shipped_probes() -> dict[str, tuple[str, ...]]:
     return found
 
 
+@lru_cache(maxsize=1)
+def shipped_glossary() -> dict[str, tuple[str, ...]]:
+    """Return the shipped glossary: English word -> what it is called in Chinese."""
+    from seed.yamltext import parse
+
+    data = parse(files("sidecar").joinpath("data/glossary_zh.yaml").read_bytes()).data
+    return {word: tuple(str(form) for form in forms) for word, forms in data.items() if isinstance(forms, list)}
+
+
 def probe_vectors(store: Store, embedder: Embedder, probes: Sequence[str]) -> list[NDArray[np.float32]]:
     """Return the vectors of probes, from the store where they are known; new ones are kept if the lock is free."""
-    import hashlib
-
-    from seed.errors import StoreError
-    from seed.store.lock import exclusive
-
     store.register(embedder.identity)
     shas = [hashlib.sha256(b"question\0" + p.encode()).digest() for p in probes]
     rows = store.rows(embedder.identity, shas)
@@ -67,46 +74,7 @@ def probe_vectors(store: Store, embedder: Embedder, probes: Sequence[str]) -> li
     return [found[sha] if sha in found else new[sha] for sha in shas]
 
 
-def calibrate(
-    corpus: Corpus,
-    plane: Plane | None,
-    vectors: Sequence[NDArray[np.float32]],
-    probes: Sequence[str],
-    fusion: str,
-) -> Calibration:
-    """Return the floor that the probes set over a corpus: the highest evidence that any record has for any of them."""
-    tops = []
-    for at, probe in enumerate(probes):
-        meaning = plane.meaning(vectors[at]) if plane is not None and vectors else None
-        found = evidence(corpus, Phrase(probe, meaning, 0.0), fusion, {})
-        tops.append(float(found.fused.max(initial=0.0)))
-    return max_probe(probes, tops)
-
-
-def in_force(
-    store: Store,
-    corpus: Corpus,
-    plane: Plane | None,
-    embedder: Embedder | None,
-    policy: Policy,
-    *,
-    chinese: bool,
-) -> InForce:
-    """Return the floor for one kind of evidence and embedder, computing and keeping it when nobody has yet."""
-    fusion = policy.fusion if plane is not None else "lexical"
-    on = EVIDENCE[fusion]
-    identity = embedder.identity.digest if embedder is not None else ""  # "" is the identity of words alone
-    if found := policy.floor_for(identity, on):
-        return InForce(found.value, "policy", found.probe)
-    probes = shipped_probes()["zh" if chinese else "en"]
-    slot = f"{on}/{'zh' if chinese else 'en'}/{digest(probes)[:23]}"
-    key = corpus.snapshot.key
-    if embedder is None or plane is None:
-        return InForce(calibrate(corpus, None, (), probes, fusion).value, "probes")
-    stored = store.plane(key, embedder.identity)
-    if stored and slot in stored[1]:
-        return InForce(float(str(stored[1][slot]["value"])), "probes", str(stored[1][slot]["probe"]))
-    made = calibrate(corpus, plane, probe_vectors(store, embedder, probes), probes, fusion)
-    if stored and bool((stored[0] >= 0).all()):
-        store.save_floor(key, embedder.identity, slot, asdict(made))
-    return InForce(made.value, "probes", made.probe)
+def calibrate(corpus: Corpus, phrases: Sequence[Phrase], fusion: str, method: str = "max_probe") -> Calibration:
+    """Return the floor that probes set over a corpus, from the highest evidence of any record for each of them."""
+    tops = [float(evidence(corpus, phrase, fusion, {}).fused.max(initial=0.0)) for phrase in phrases]
+    return _METHODS[method]([phrase.text for phrase in phrases], tops)

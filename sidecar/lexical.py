@@ -39,18 +39,15 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """BM25 of each passage (n,) and record (m,), which records hold each term, and the terms' idf.
+    """BM25 of each passage (n,) and record (m,), and which records hold each term.
 
-    ``held`` is (terms, m) bool in the order of ``terms``; ``coverage`` (m,) the idf-weighted share of the
-    question's terms that a record holds, 0 to 1.
+    ``held`` is (terms, m) bool in the order of ``terms``.
     """
 
     terms: tuple[str, ...]
-    idf: Floats
     passages: Floats
     records: Floats
     held: NDArray[np.bool_]
-    coverage: Floats
 
 
 def counts(documents: Documents, postings: Postings, alternatives: Sequence[str]) -> tuple[Floats, Floats]:
@@ -71,18 +68,15 @@ def score(documents: Documents, postings: Postings, groups: Sequence[Sequence[st
     record_lengths = np.bincount(owners, documents.lengths, minlength=m) + documents.title_lengths
     by_passage, by_record = np.zeros(n), np.zeros(m)
     held = np.zeros((len(groups), m), dtype=bool)
-    idf = np.zeros(len(groups))
     for at, group in enumerate(groups):
         in_passage, in_title = counts(documents, postings, group)
         in_record = np.bincount(owners, in_passage, minlength=m) + in_title
         held[at] = in_record > 0
         found = int(held[at].sum())
-        idf[at] = np.log(1 + (m - found + 0.5) / (found + 0.5))
-        by_passage += idf[at] * _saturate(in_passage + in_title[owners], passage_lengths)
-        by_record += idf[at] * _saturate(in_record, record_lengths)
-    total = idf.sum()
-    coverage = (idf @ held) / total if total else np.zeros(m)
-    return Lexical(tuple(g[0] for g in groups), idf, by_passage, by_record, held, coverage)
+        idf = np.log(1 + (m - found + 0.5) / (found + 0.5))
+        by_passage += idf * _saturate(in_passage + in_title[owners], passage_lengths)
+        by_record += idf * _saturate(in_record, record_lengths)
+    return Lexical(tuple(g[0] for g in groups), by_passage, by_record, held)
 
 
 def _saturate(frequency: Floats, lengths: Floats) -> Floats:

@@ -1,23 +1,40 @@
-"""From a question's text to phrasings with their vectors and floors: which model serves it, and at what floor."""
+"""From a question's text to phrasings with vectors and floors: which models serve it, and at what floor."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seed.embed.base import Embedder
 from seed.errors import EmbedderError
-from seed.text import is_cjk
-from sidecar.corpus import Corpus, Plane
-from sidecar.floors import InForce, in_force
+from seed.policy import Policy
+from seed.text import cjk_share, is_cjk
+from sidecar.corpus import Corpus
+from sidecar.floor import digest
+from sidecar.floors import EVIDENCE, InForce, calibrate, shipped_glossary, shipped_probes
+from sidecar.gloss import reverse, translate
+from sidecar.plane import Plane
 from sidecar.query import Query
 from sidecar.rank import Phrase
 from sidecar.session import Session
 
 _REMEMBERED = 512
+_FOREIGN = 0.3
+"""From this share of CJK letters on, a question counts as written in Chinese, Japanese or Korean."""
 NO_FLOOR = InForce(1.0, "probes")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How a question is asked: which planes, whether its words are translated, and the language of its probes."""
+
+    name: str
+    first: bool
+    second: bool
+    translated: bool = False
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +48,19 @@ class Asked:
     degraded: str = ""
 
 
+def route(text: str, policy: Policy, *, cjk_records: bool) -> Route:
+    """Return how a text is asked over records that are mostly CJK or not (decision-0008)."""
+    foreign = cjk_share(text) >= _FOREIGN
+    language, second = "zh" if foreign else "en", policy.languages != "off"
+    if policy.fusion == "lexical":
+        return Route("words", first=False, second=False, language=language)
+    if second and (cjk_records or (foreign and policy.fusion == "cosine")):
+        return Route("second", first=False, second=True, language=language)
+    if foreign and not cjk_records:
+        return Route("across", first=True, second=second, translated=True, language=language)
+    return Route("first", first=True, second=False, language=language)
+
+
 class Meaning:
     """Turns questions into phrases for one session and remembers the vectors of recent ones."""
 
@@ -38,14 +68,14 @@ class Meaning:
         self.session = session
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
 
-    def needs_second(self, query: Query) -> bool:
+    def needs_second(self, query: Query, *, cjk_records: bool = False) -> bool:
         """Tell whether the second model's vectors are needed for any phrasing of a query."""
-        return any(is_cjk(text) for text in query.phrasings)
+        return bool(query.phrasings) and (cjk_records or any(is_cjk(text) for text in query.phrasings))
 
     def ask(self, query: Query, corpus: Corpus) -> Asked:
         """Return the phrasings of a query, by words alone where a model does not load."""
         if not corpus.heads or not query.phrasings:
-            return Asked(tuple(Phrase(text, None, 1.0) for text in query.phrasings))
+            return Asked(tuple(Phrase(text, text, None, None, 1.0) for text in query.phrasings))
         parts = [self._by_meaning_or_words(text, corpus) for text in query.phrasings]
         phrases = tuple(phrase for part in parts for phrase in part.phrases)
         return replace(parts[0], phrases=phrases, degraded=next((p.degraded for p in parts if p.degraded), ""))
@@ -56,32 +86,58 @@ class Meaning:
             self._by_meaning_or_words(text, corpus)
 
     def _by_meaning_or_words(self, text: str, corpus: Corpus) -> Asked:
+        policy = corpus.snapshot.policy
+        way = route(text, policy, cjk_records=corpus.cjk)
         try:
-            return self._by_meaning(text, corpus)
+            return self._asked(text, corpus, way)
         except EmbedderError as exc:
-            floor = self._floor(text, corpus, None, None)
-            return Asked((Phrase(text, None, floor.value),), floor=floor, degraded=str(exc))
+            words = Route("words", first=False, second=False, language=way.language)
+            return replace(self._asked(text, corpus, words), degraded=str(exc))
 
-    def _by_meaning(self, text: str, corpus: Corpus) -> Asked:
-        embedder = self._embedder(text, corpus)
-        plane = self.session.plane(corpus, embedder) if embedder is not None else None
-        floor = self._floor(text, corpus, plane, embedder)
-        if embedder is None or plane is None:
-            return Asked((Phrase(text, None, floor.value),), floor=floor)
-        found = plane.meaning(self._vector(embedder, text))
-        return Asked((Phrase(text, found, floor.value),), plane, embedder.identity.digest, floor)
+    def _asked(self, text: str, corpus: Corpus, way: Route) -> Asked:
+        floor = self.floor(corpus, way)
+        phrase = self.phrase(text, corpus, way, floor.value)
+        main, other = self._planes(corpus, way)
+        plane = other or main
+        return Asked((phrase,), plane, plane.identity if plane is not None else "", floor)
 
-    def _floor(self, text: str, corpus: Corpus, plane: Plane | None, embedder: Embedder | None) -> InForce:
-        policy = corpus.snapshot.policy
-        return in_force(self.session.store, corpus, plane, embedder, policy, chinese=is_cjk(text))
+    def phrase(self, text: str, corpus: Corpus, way: Route, floor: float = 0.0) -> Phrase:
+        """Return one text ready to be weighed along a route. Raises `EmbedderError`."""
+        words = (translate(text, self._glossary(corpus)) or text) if way.translated else text
+        main, other = self._planes(corpus, way)
+        embedders = self.session.embedders(corpus.snapshot.policy)
+        first = main.nearness(self._vector(embedders[0], words)) if main is not None else None
+        second = other.nearness(self._vector(embedders[-1], text)) if other is not None else None
+        return Phrase(text, words, first, second, floor)
 
-    def _embedder(self, text: str, corpus: Corpus) -> Embedder | None:
-        """Return the second model for questions written in CJK, the main one for every other (decision-0008)."""
-        policy = corpus.snapshot.policy
-        if policy.fusion == "lexical":
-            return None
-        embedders = self.session.embedders(policy)
-        return embedders[-1] if is_cjk(text) else embedders[0]
+    def floor(self, corpus: Corpus, way: Route) -> InForce:
+        """Return the floor of a route: the policy's, else what the shipped probes give, worked out once."""
+        policy, session = corpus.snapshot.policy, self.session
+        main, other = self._planes(corpus, way)
+        plane = other or main
+        on = EVIDENCE[policy.fusion] if plane is not None else "lexical"
+        if plane is not None and (named := policy.floor_for(plane.identity, on)):
+            return InForce(named.value, "policy", named.probe)
+        probes = shipped_probes()[way.language]
+        embedder = next((e for e in session.embedders(policy) if plane and e.identity.digest == plane.identity), None)
+        stored = session.store.plane(corpus.snapshot.key, embedder.identity) if embedder else None
+        slot = f"{on}/{way.name}/{digest(probes)[:23]}"
+        if stored and slot in stored[1]:
+            return InForce(float(str(stored[1][slot]["value"])), "probes", str(stored[1][slot]["probe"]))
+        fusion = policy.fusion if plane is not None else "lexical"
+        made = calibrate(corpus, [self.phrase(probe, corpus, way) for probe in probes], fusion)
+        if embedder is not None and stored and bool((stored[0] >= 0).all()):
+            session.store.save_floor(corpus.snapshot.key, embedder.identity, slot, asdict(made))
+        return InForce(made.value, "probes", made.probe)
+
+    def _planes(self, corpus: Corpus, way: Route) -> tuple[Plane | None, Plane | None]:
+        embedders = self.session.embedders(corpus.snapshot.policy) if way.first or way.second else ()
+        main = self.session.plane(corpus, embedders[0], "en") if way.first else None
+        other = self.session.plane(corpus, embedders[-1], "zh") if way.second and len(embedders) > 1 else None
+        return main, other
+
+    def _glossary(self, corpus: Corpus) -> dict[str, list[str]]:
+        return reverse(shipped_glossary(), corpus.snapshot.glossary)
 
     def _vector(self, embedder: Embedder, text: str) -> NDArray[np.float32]:
         key = (embedder.identity.digest, text)

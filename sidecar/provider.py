@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,10 @@ class Provider:
         asked = self._placed(checked(query))
 
         def work() -> tuple[Answer, dict[str, Any]]:
-            view = self.session.view(
-                second=self.meaning.needs_second(asked),
-                vectors=bool(asked.phrasings),
-                budget=budget,
-                progress=progress,
-            )
+            see = partial(self.session.view, vectors=bool(asked.phrasings), budget=budget, progress=progress)
+            view = see(second=self.meaning.needs_second(asked))
+            if view.corpus.cjk and asked.phrasings:
+                view = see(second=True)
             base = self.bases.find(view.commit, view.corpus.snapshot.policy)
             return self.answer(asked, replace(view, base=base), self.clock())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed import text
-from sidecar.corpus import Corpus, Meaning
+from sidecar.corpus import Corpus
 from sidecar.lexical import Lexical, score
+from sidecar.plane import CEILING, Nearness
 
-WHOLE_WEIGHT = 0.25
-WORD_WEIGHT = 0.5
-WORD_HALF = 12.0
-"""fused = (best passage's cosine + 0.25 cosine with the record's mean vector + 0.5 b / (b + 12)) / 1.75, with b the
-BM25 of the whole record: between 0 and 1 like a cosine. Constants: finding-0001."""
-SUPPORT = 0.6
+WORD_WEIGHT = 0.6
+WORD_HALF = 20.0
+"""evidence = nearness + 0.6 b / (b + 20), with b the BM25 of the whole record: its ceiling is 2.1 (finding-0001)."""
+REACH = 0.065
+"""A tenth of evidence, as a share of the way from the floor to the ceiling."""
+_IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*-\d{2,}|[0-9a-f]{7,40}")
 _LONG = 200
 _RARE = 3
 """A bare number, or a word that is exact only by its capitals or a dot, counts where at most this many hold it."""
@@ -28,19 +30,30 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One phrasing of the question: its text, what the vectors say (None without them), and the floor."""
+    """One phrasing of the question, ready to be weighed.
+
+    ``words`` is the text whose words count (a translation where the question is in another script), ``first`` and
+    ``second`` what the planes say (None without vectors), ``floor`` belongs to this combination.
+    """
 
     text: str
-    meaning: Meaning | None
+    words: str
+    first: Nearness | None
+    second: Nearness | None
     floor: float
+
+    @property
+    def ceiling(self) -> float:
+        """Return the most that the fused evidence of this phrasing can reach."""
+        return CEILING * ((self.first is not None) + (self.second is not None)) + WORD_WEIGHT
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What speaks for each record (m,).
 
-    Fused evidence 0 to 1, its margin over the floor (negative below it, 1 at the most), cosine, and the position
-    of the best passage (-1 without one).
+    Fused evidence, its margin over the floor (negative below it, 1 at the ceiling), cosine, and the position of the
+    best passage.
     """
 
     fused: Floats
@@ -48,6 +61,11 @@ class Evidence:
     cosine: Floats
     passage: NDArray[np.intp]
     lexical: Lexical
+
+    def ranks(self, ordinal: int) -> tuple[int, int]:
+        """Return the ranks (from 0) of a record by cosine and by words alone."""
+        words = self.lexical.records
+        return int((self.cosine > self.cosine[ordinal]).sum()), int((words > words[ordinal]).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,33 +88,26 @@ def term_groups(question: str, synonyms: dict[str, tuple[str, ...]]) -> list[tup
 
 def evidence(corpus: Corpus, phrase: Phrase, fusion: str, synonyms: dict[str, tuple[str, ...]]) -> Evidence:
     """Return the evidence of one phrasing: fused per record, with the passage that speaks most for it."""
-    lexical = score(corpus.documents, corpus.postings, term_groups(phrase.text, synonyms))
-    owners, m = corpus.documents.owners, len(corpus.heads)
-    meaning = phrase.meaning
-    by_words = lexical.passages / (lexical.passages + WORD_HALF)
-    passage = _best_passage(by_words if meaning is None else meaning.passages + 1e-3 * by_words, owners, m)
+    lexical = score(corpus.documents, corpus.postings, term_groups(phrase.words, synonyms))
     words = lexical.records / (lexical.records + WORD_HALF)
-    if fusion == "lexical" or meaning is None:
-        cosine, fused = -np.ones(m, dtype=np.float64), words
+    planes = [plane for plane in (phrase.second, phrase.first) if plane is not None]
+    if fusion == "lexical" or not planes:
+        cosine, fused, ceiling = -np.ones(len(corpus.heads)), words, 1.0
+        passage = _best_passage(lexical.passages, corpus.documents.owners, len(corpus.heads))
     else:
-        cosine = _strongest(meaning.passages, owners, m)
-        fused = cosine if fusion == "cosine" else fuse(cosine, meaning.records, words)
-    fused = np.round(np.clip(fused, 0, 1), 6).astype(np.float64)
-    margin = np.minimum((fused - phrase.floor) / max(1 - phrase.floor, 1e-9), 1.0)
+        cosine, passage = planes[0].cosine, planes[0].passage
+        fused, ceiling = (cosine, 1.0) if fusion == "cosine" else (fuse(planes, words), phrase.ceiling)
+    fused = np.round(fused, 6).astype(np.float64)
+    margin = np.minimum((fused - phrase.floor) / max(ceiling - phrase.floor, 1e-9), 1.0)
     return Evidence(fused, margin, cosine, passage, lexical)
 
 
-def fuse(cosine: Floats, whole: Floats, words: Floats) -> Floats:
-    """Return the fused evidence (m,) of best passage, whole record and words, each (m,) and at most 1."""
-    parts = np.maximum(cosine, 0) + WHOLE_WEIGHT * np.maximum(whole, 0) + WORD_WEIGHT * words
-    fused: Floats = parts / (1 + WHOLE_WEIGHT + WORD_WEIGHT)
+def fuse(planes: Sequence[Nearness], words: Floats) -> Floats:
+    """Return the fused evidence (m,) of the planes' nearness and the words' share (m,)."""
+    fused: Floats = WORD_WEIGHT * words
+    for plane in planes:
+        fused = fused + plane.near
     return fused
-
-
-def _strongest(scores: Floats, owners: NDArray[np.uint32], records: int) -> Floats:
-    found: Floats = np.full(records, -1.0)
-    np.maximum.at(found, owners, scores)
-    return found
 
 
 def _best_passage(scores: Floats, owners: NDArray[np.uint32], records: int) -> NDArray[np.intp]:
@@ -108,7 +119,10 @@ def _best_passage(scores: Floats, owners: NDArray[np.uint32], records: int) -> N
 
 
 def combine(parts: Sequence[Evidence]) -> Evidence:
-    """Combine several phrasings of one question: each record keeps the phrasing that speaks most for it."""
+    """Combine several phrasings of one question: the mean of their margins, so that none passes the floor alone.
+
+    Cosine and passage of each record come from the phrasing that speaks most for it.
+    """
     if len(parts) == 1:
         return parts[0]
     margins = np.stack([p.margin for p in parts])
@@ -119,22 +133,23 @@ def combine(parts: Sequence[Evidence]) -> Evidence:
         return picked
 
     strongest = parts[int(np.argmax([p.margin.max(initial=-1) for p in parts]))]
-    return Evidence(chosen("fused"), margins.max(axis=0), chosen("cosine"), chosen("passage"), strongest.lexical)
+    fused = np.stack([p.fused for p in parts]).mean(axis=0)
+    return Evidence(fused, margins.mean(axis=0), chosen("cosine"), chosen("passage"), strongest.lexical)
 
 
 def supported(found: Evidence, among: NDArray[np.intp]) -> Evidence:
-    """Return the evidence with each record's margin supported by the best one ``among`` the admitted ordinals.
+    """Return the evidence with the floor for all but the strongest ``among`` the admitted ordinals a little lower.
 
     Whether the records speak of a question at all is told best by the strongest of them; which of them answer it, by
-    their own evidence. The strongest one's margin, and so whether anything is returned, stays as it is.
+    their own evidence. So the strongest gates the question at the floor, and the others come along from REACH below it
+    on. Margins from there to the strongest are stretched evenly, which keeps every order (decision-0037).
     """
-    if not len(among):
-        return found
-    top = float(found.margin[among].max())
+    top = float(found.margin[among].max(initial=-1.0))
     if top <= 0:
         return found
+    reach = min(top, REACH)
     margin = found.margin.copy()
-    margin[among] = SUPPORT * top + (1 - SUPPORT) * margin[among]
+    margin[among] = (margin[among] + reach) * top / (top + reach)
     return replace(found, margin=margin)
 
 
@@ -146,7 +161,7 @@ def exact(corpus: Corpus, question: str) -> Exact:
         for ordinal in corpus.ordinals(token):
             named[ordinal] = None
         held = corpus.holding(text.EXACT + token)
-        if not len(held) or (not is_strict(token) and len(held) > _RARE):
+        if len(held) > _limit(token, len(corpus.heads)):
             continue
         for ordinal in held:
             holders.setdefault(int(ordinal), []).append(token)
@@ -163,12 +178,17 @@ def _plain_ids(corpus: Corpus, question: str) -> list[str]:
     return [word for raw in question.split() if (word := raw.strip("?!.,;:()'\"").casefold()) in ids]
 
 
-def is_strict(token: str) -> bool:
-    """Tell whether a token is exact however common it is: an id, path, flag or identifier, not a name or number."""
-    letters = any(c.isalpha() for c in token)
-    if not letters:
-        return False
-    return token.startswith("-") or "_" in token or "::" in token or "/" in token or any(c.isdigit() for c in token)
+def _limit(token: str, records: int) -> int:
+    """Return how many records may hold a token for it to be exact: the more it looks like a name, the fewer.
+
+    An id, path, flag or identifier is exact however common it is; a word with a digit up to a twentieth of the records;
+    a bare number, or a word that is exact only by its capitals or a dot, up to three (decision-0014).
+    """
+    if token.startswith(("-", ".")) or any(mark in token for mark in ("_", "::", "/")):
+        return records
+    if any(c.isalpha() for c in token) and any(c.isdigit() for c in token):
+        return records if _IDENTIFIER.fullmatch(token) else max(_RARE, records // 20)
+    return _RARE
 
 
 def order(scores: Floats, dates: Sequence[str], ids: Sequence[str]) -> list[int]:

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed.policy import Policy
-from seed.text import spellings
+from seed.text import spellings, stop_stems
 from sidecar.answer import Hit, Ranked
 from sidecar.corpus import Admitted, Corpus, synonyms
 from sidecar.floor import verdict
 from sidecar.mentions import Mentions, mask, mentions
+from sidecar.plane import CEILING
 from sidecar.query import Query
 from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order, supported
 
@@ -36,6 +37,7 @@ class _Scored:
     relevance: NDArray[np.float64]
     tiers: NDArray[np.intp]
     told: Mentions
+    tokens: tuple[Exact, ...]
 
     @property
     def answers(self) -> NDArray[np.bool_]:
@@ -78,7 +80,8 @@ def recall(
     tokens.append(Exact(successors, frozenset(), ()))
     scored = _score(corpus, policy, found, tokens, named | set(successors), today, told)
     mode = _retrieval(policy.fusion, phrases)
-    return _page(corpus, query, admitted, found, tokens, scored, named, start, today, mode)
+    spelled = spellings(" ".join(phrase.words for phrase in phrases))
+    return _page(corpus, query, admitted, found, scored, named, start, today, mode, spelled)
 
 
 def _kept(
@@ -89,8 +92,8 @@ def _kept(
     for part, token in zip(parts, tokens, strict=True):
         kept |= part.margin > 0
         kept[list(token.holders)] = True
-        if len(part.lexical.terms):
-            kept |= part.lexical.held.all(axis=0)
+        if any(meant := [term not in stop_stems() for term in part.lexical.terms]):
+            kept |= part.lexical.held[meant].all(axis=0)
     return kept & mask(told, records) if query.paths else kept
 
 
@@ -135,8 +138,8 @@ def _score(
         tiers[n] = _NAMED
     relevance = np.clip(found.margin, 0, 1)
     # For holders of an exact token the floor does not count, so their ordinary score is the one over floor 0.
-    relevance = np.where(tiers < _ORDINARY, np.clip(found.fused, 0, 1), relevance)
-    return _Scored(np.round(relevance * weights, 6), relevance, tiers, told)
+    relevance = np.where(tiers < _ORDINARY, np.clip(found.fused / CEILING, 0, 1), relevance)
+    return _Scored(np.round(relevance * weights, 6), relevance, tiers, told, tuple(tokens))
 
 
 def _successors(corpus: Corpus, retired: Sequence[int], admitted: Admitted) -> dict[int, tuple[str, ...]]:
@@ -173,12 +176,12 @@ def _page(
     query: Query,
     admitted: Admitted,
     found: Evidence,
-    tokens: Sequence[Exact],
     scored: _Scored,
     named: set[int],
     start: int,
     today: date,
     mode: str,
+    spelled: dict[str, str],
 ) -> Ranked:
     answers = scored.answers
     results = _ranked(corpus, scored, [n for n in admitted.results.tolist() if answers[n]])
@@ -191,12 +194,10 @@ def _page(
     below = [n for n in admitted.results.tolist() if not answers[n]]
     nearest = sorted(below, key=lambda n: (-found.margin[n], corpus.heads[n].record.id))[:NEAREST]
 
-    spelled = spellings(" ".join(query.phrasings))
-
     def hit(n: int) -> Hit:
-        held_tokens = tuple(dict.fromkeys(t for e in tokens for t in e.holders.get(n, ())))
+        held_tokens = tuple(dict.fromkeys(t for e in scored.tokens for t in e.holders.get(n, ())))
         matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
-        words = tuple(spelled.get(term, term) for term, has in matched if has)
+        words = tuple(spelled[term] for term, has in matched if has and term in spelled)
         return Hit(
             n,
             corpus.status(n, today),
@@ -204,7 +205,7 @@ def _page(
             float(scored.relevance[n]),
             round(float(found.cosine[n]), 4),
             round(float(found.lexical.records[n]), 4),
-            round(float(found.lexical.coverage[n]), 4),
+            round(float(found.fused[n]), 4),
             words,
             held_tokens,
             int(found.passage[n]),
@@ -214,7 +215,6 @@ def _page(
     hits, decided = tuple(map(hit, page)), tuple(map(hit, against))
     top = hits[0] if hits else (decided[0] if decided else None)
     retired = tuple(sorted(n for n in named if n in admitted.held_back))
-    is_exact = top is not None and scored.tiers[top.ordinal] < _ORDINARY
     return Ranked(
         hits,
         decided,
@@ -222,17 +222,21 @@ def _page(
         len(results),
         {**withheld, "below_floor": len(below)},
         tuple(nearest),
-        verdict(
-            found=top is not None,
-            exact=is_exact,
-            cosine=top.cosine if top else 0.0,
-            coverage=top.coverage if top else 0.0,
-        ),
+        _verdict(top, found, scored),
         "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
     )
 
 
+def _verdict(top: Hit | None, found: Evidence, scored: _Scored) -> str:
+    if top is None:
+        return "none"
+    meaning_rank, word_rank = found.ranks(top.ordinal)
+    margin = float(found.margin[top.ordinal])
+    exact = bool(scored.tiers[top.ordinal] < _ORDINARY)
+    return verdict(found=True, exact=exact, margin=margin, meaning_rank=meaning_rank, word_rank=word_rank)
+
+
 def _retrieval(fusion: str, phrases: Sequence[Phrase]) -> str:
-    if fusion == "lexical" or all(phrase.meaning is None for phrase in phrases):
+    if fusion == "lexical" or all(phrase.first is None and phrase.second is None for phrase in phrases):
         return "lexical"
     return "dense" if fusion == "cosine" else "hybrid"

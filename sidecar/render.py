@@ -90,7 +90,7 @@ def _footer(answer: dict[str, Any]) -> list[str]:
     held = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in answer["withheld"].items() if n)
     if held:
         lines.append(f"Held back: {held}.")
-    if answer.get("has_more"):
+    if answer.get("next_cursor"):
         lines.append(f"{answer['total']} in all; next page: cursor {answer['next_cursor']}")
     elif answer["retrieval"] == "listing":
         lines.append(f"{answer['total']} in all.")

@@ -22,9 +22,10 @@ from seed.git.tree import list_files
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
 from seed.store.store import Store
-from sidecar import corpus as core
 from sidecar.base import Base
-from sidecar.corpus import Corpus, Plane, build
+from sidecar.corpus import Corpus, build
+from sidecar.floors import probe_vectors, shipped_probes
+from sidecar.plane import Plane, plane
 
 Progress = Callable[[str, int, int], None]
 Adjust = Callable[[Policy], Policy]
@@ -174,7 +175,11 @@ class Session:
             return path
 
     def _fault(self, corpus: Corpus) -> str:
-        return f"the shipped policy is in force: {corpus.snapshot.policy_fault}" if corpus.snapshot.policy_fault else ""
+        if corpus.snapshot.policy_fault:
+            return f"the shipped policy is in force: {corpus.snapshot.policy_fault}"
+        if corpus.snapshot.policy.engine != "sqlite":
+            return f"engine {corpus.snapshot.policy.engine} is not built in, the embedded store answers"
+        return ""
 
     def _ready(self, key: str, needed: seeder.Choose) -> bool:
         if not self.store.has(key):
@@ -225,18 +230,18 @@ class Session:
         self._planes.clear()
         return self._corpus
 
-    def plane(self, corpus: Corpus, embedder: Embedder) -> Plane | None:
-        """Return the vectors of an embedder over a corpus, or None where none are stored."""
+    def plane(self, corpus: Corpus, embedder: Embedder, language: str) -> Plane | None:
+        """Return the vectors of an embedder over a corpus, charged by the probes of a language; None without any."""
         mark = (corpus.snapshot.key, embedder.identity.digest)
         if mark not in self._planes:
             stored = self.store.plane(mark[0], embedder.identity)
             matrix = self.store.matrix(embedder.identity)
-            if stored is None or matrix is None:
+            if stored is None or matrix is None or not len(stored[0]):
                 return None
+            probes = probe_vectors(self.store, embedder, shipped_probes()[language])
+            centre = np.asarray(np.mean(probes, axis=0, dtype=np.float64), dtype=np.float32)
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            self._planes[mark] = core.plane(
-                embedder.identity.digest, matrix, rows, corpus.documents.owners, len(corpus.heads)
-            )
+            self._planes[mark] = plane(mark[1], matrix, rows, corpus.documents.owners, centre)
         return self._planes[mark]
 
 

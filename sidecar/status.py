@@ -44,9 +44,10 @@ def _embedders(session: Session, view: View) -> list[dict[str, Any]]:
         found = session.embedders(view.corpus.snapshot.policy)
     except EmbedderError as exc:
         return [{"fault": str(exc)}]
-    states = []
+    states, snapshot = [], view.corpus.snapshot
     for embedder in found:
-        plane = session.plane(view.corpus, embedder)
-        embedded = int(plane.embedded.sum()) if plane is not None else 0
+        stored = session.store.plane(snapshot.key, embedder.identity)
+        missing = len(set(snapshot.owners[stored[0] < 0].tolist())) if stored else len(snapshot.heads)
+        embedded = len(snapshot.heads) - missing
         states.append({"identity": embedder.identity.digest, **asdict(embedder.identity), "embedded": embedded})
     return states

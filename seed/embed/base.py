@@ -55,10 +55,10 @@ class ToyEmbedder:
         """Return the vector of a text: one bucket a word by its sha256, normalised to length 1."""
         import numpy as np
 
-        from seed.text import words
+        from seed.text import content_words
 
         vector = np.zeros(self.identity.dimension, dtype=np.float32)
-        for word in words(text):
+        for word in content_words(text):
             vector[int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") % len(vector)] += 1
         length = float(np.linalg.norm(vector))
         return vector / np.float32(length) if length else vector

@@ -10,6 +10,7 @@ from pathlib import Path
 from seed.errors import StoreError
 
 STORE_FORMAT = 1
+"""A new format is a new folder. How words are cut (seed.text, seed.assemble) is part of it, since terms are kept."""
 
 
 def home() -> Path:

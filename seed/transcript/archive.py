@@ -7,6 +7,7 @@ newer capture replaced makes them read the manifest again.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -51,6 +52,12 @@ class Archive:
         """Return the ids of every session kept here, sorted."""
         return sorted(path.stem for path in self.folder.glob("*/*.json"))
 
+    def manifests(self) -> Iterator[Manifest]:
+        """Yield every manifest that can be read; a damaged one is left to a verification, which names it."""
+        for identifier in self.ids():
+            with contextlib.suppress(SidecarError):
+                yield self.load(identifier)
+
     def home(self, identifier: str) -> Path:
         """Return the folder of a session and its variants."""
         return self.folder / identifier.partition("~")[0]
@@ -77,7 +84,7 @@ class Archive:
         matches = [one for one in found if one.startswith(name)] if name else []
         if not matches and name:
             wanted = name if name.startswith("sha256:") else f"sha256:{name}"
-            matches = [one for one in found if self.load(one).digest.startswith(wanted)]
+            matches = [one.id for one in self.manifests() if one.digest.startswith(wanted)]
         if len(matches) > 1:
             several = ", ".join(matches[:5])
             raise SidecarError(f"{name} begins {len(matches)} transcripts: {several}", "write more of it")
@@ -176,12 +183,3 @@ def _states(earlier: Manifest | None, state: State) -> tuple[State, ...]:
     if earlier.digest == state.digest:
         return earlier.states
     return (*earlier.states, state)[-STATES_KEPT:]
-
-
-def identities(archive: Archive) -> Iterator[Manifest]:
-    """Yield every manifest that can be read; a damaged one is left to `verify`, which names it."""
-    for identifier in archive.ids():
-        try:
-            yield archive.load(identifier)
-        except SidecarError:
-            continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,8 @@ def of_folder(paths: Iterable[Path], roots: Iterable[str]) -> Iterator[Path]:
                 cwd = identify(file.read(HEAD_BYTES)).cwd.rstrip("/")
         except OSError:
             continue
-        if any(cwd == root or cwd.startswith(f"{root}/") for root in wanted):
+        names = {cwd, os.path.realpath(cwd) if cwd else ""}  # a session may have come through a symbolic link
+        if any(name == root or name.startswith(f"{root}/") for name in names for root in wanted):
             yield path
 
 

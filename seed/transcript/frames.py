@@ -1,7 +1,8 @@
 """Frames: a session's bytes in content-addressed zstd pieces, each readable without the others.
 
-Sizes and level were chosen by measurement on real sessions: 1 MiB frames lose 0.3 % of the size
-against one piece, and a level above 9 costs more time than the half percent it saves.
+Size and level were chosen by measurement. Sessions show the same files again and again, megabytes apart: on a made
+one of 19 MB, frames of 1, 2 and 4 MiB come to 17.4, 15.1 and 12.7 %, and 4 MiB still decompress in milliseconds.
+A level above 9 saves at most half a percent more and takes up to twice the time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-FRAME_BYTES = 1 << 20
+FRAME_BYTES = 4 << 20
 LEVEL = 9
 
 

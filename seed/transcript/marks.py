@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from seed.transcript.facts import Block
 
 BROKEN = "broken"
-# A user's prompt up to this many characters is compared with what a compaction says it kept.
-PROMPT_CHARS = 20_000
+# A longer result that is not marked as failed is a file that was read, not a report of a failure.
+REPORT_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Mark:
     calls: tuple[tuple[str, str], ...] = ()  # (call id, tool's name)
     writes: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
-    prompt: str = ""
+    prompt: int = 0  # the hash of what a user said; 0 for nothing
     decision: str = ""
     failure: str = ""
 
@@ -55,8 +56,8 @@ def _mark(ordinal: int, raw: bytes, facts: Facts, root: str) -> Mark:
     said = "\n".join(block.text for block in blocks if block.kind == "text")
     return Mark(
         ordinal=ordinal,
-        type=facts.type,
-        role=facts.role,
+        type=sys.intern(facts.type),  # a session has few types and roles, and many rows
+        role=sys.intern(facts.role),
         seq=facts.seq,
         visible=facts.visible,
         sidechain=facts.sidechain,
@@ -66,7 +67,7 @@ def _mark(ordinal: int, raw: bytes, facts: Facts, root: str) -> Mark:
         calls=tuple((block.call.text, block.name) for block in calls),
         writes=tuple(dict.fromkeys(written)),
         mentions=tuple(_mentioned(raw, blocks, base)),
-        prompt=said[:PROMPT_CHARS] if facts.role == "user" else "",
+        prompt=hash(said) if said and facts.role == "user" else 0,
         decision=signals.decision(said) if facts.role in {"user", "assistant"} else "",
         failure=next(filter(None, map(_failure, blocks)), ""),
     )
@@ -83,5 +84,5 @@ def _failure(block: Block) -> str:
     if block.kind != "result":
         return ""
     text = output(block.text)
-    said = signals.failure(text) if block.failed or len(text) < PROMPT_CHARS else ""
+    said = signals.failure(text) if block.failed or len(text) < REPORT_CHARS else ""
     return said or (signals.first_line(text) if block.failed else "")

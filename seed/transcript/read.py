@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from seed.transcript.facts import Block
     from seed.transcript.reader import Reader
+    from seed.transcript.turns import Turn
 
 MAX_BYTES = 20_000
+HEAD_TURNS = 64
 AROUND = 300
 
 
@@ -86,10 +88,16 @@ def read(reader: Reader, query: Query) -> Page:
         numbers = f"0 to {reader.manifest.turns - 1}"
         raise SidecarError(f"{reader.manifest.id} has no {', '.join(unknown) or 'turn'}", f"its turns are {numbers}")
     parts: list[Part] = []
+    pattern = (
+        re.compile(re.escape(query.match.encode("utf-8", "backslashreplace")), re.IGNORECASE) if query.match else None
+    )
     position, left, matched = 0, query.max_bytes, 0
     for ordinal in wanted:
-        shown = _show(reader, ordinal, raw=query.raw)
-        slices = list(_slices(shown.text, query.match))
+        turn, line = reader.turn(ordinal)
+        if pattern and _cannot_hold(line, query.match, pattern):
+            continue
+        shown = _show(reader.manifest.identity.format, turn, line, raw=query.raw)
+        slices = list(_slices(shown.text, pattern))
         matched += bool(query.match and slices)
         for first, last in slices:
             skip = max(0, query.offset - position)
@@ -126,6 +134,18 @@ def _wanted(reader: Reader, query: Query) -> tuple[list[int], tuple[str, ...]]:
     return list(found), tuple(unknown)
 
 
+def numbered(reader: Reader) -> bool:
+    """Whether the session's host numbers its rows itself."""
+    form = reader.manifest.identity.format
+    for ordinal, _, raw in reader.lines():
+        row = parse_row(raw)
+        if row is not None and facts_of(form, row).seq is not None:
+            return True
+        if ordinal >= HEAD_TURNS:
+            break
+    return False
+
+
 def _numbered(reader: Reader, wanted: set[int]) -> Iterator[tuple[int, int]]:
     """Yield (host's number, ordinal) for the numbers wanted; of a number given twice, the first row."""
     form, left = reader.manifest.identity.format, set(wanted)
@@ -139,15 +159,20 @@ def _numbered(reader: Reader, wanted: set[int]) -> Iterator[tuple[int, int]]:
             yield seq, ordinal
 
 
-def _show(reader: Reader, ordinal: int, *, raw: bool) -> _Shown:
-    turn, line = reader.turn(ordinal)
+def _cannot_hold(line: bytes, match: str, pattern: re.Pattern[bytes]) -> bool:
+    """Whether a line need not be parsed: text that JSON never escapes would stand in it as it is."""
+    plain = match.isascii() and match.isprintable() and not set(match) & set('"\\/')
+    return plain and b"\\u00" not in line and pattern.search(line) is None
+
+
+def _show(form: str, turn: Turn, line: bytes, *, raw: bool) -> _Shown:
     row = None if raw or len(line) > PARSED_BYTES else parse_row(line)
     if row is None:
-        return _Shown(ordinal, None, "", "", turn.digest, line, raw=True)
-    facts = facts_of(reader.manifest.identity.format, row)
+        return _Shown(turn.ordinal, None, "", "", turn.digest, line, raw=True)
+    facts = facts_of(form, row)
     text = "\n".join(_rendered(line, facts.blocks))
     said = text.encode("utf-8", "backslashreplace") if text else line
-    return _Shown(ordinal, facts.seq, facts.role, facts.type, turn.digest, said, raw=not text)
+    return _Shown(turn.ordinal, facts.seq, facts.role, facts.type, turn.digest, said, raw=not text)
 
 
 def _rendered(line: bytes, blocks: Iterable[Block]) -> Iterator[str]:
@@ -164,12 +189,11 @@ def _rendered(line: bytes, blocks: Iterable[Block]) -> Iterator[str]:
         yield f"[{name}]\n{exact}"
 
 
-def _slices(text: bytes, match: str) -> Iterator[tuple[int, int]]:
+def _slices(text: bytes, pattern: re.Pattern[bytes] | None) -> Iterator[tuple[int, int]]:
     """Yield what is shown of a text: all of it, or what stands around each match, neighbours joined."""
-    if not match:
+    if pattern is None:
         yield 0, len(text)
         return
-    pattern = re.compile(re.escape(match.encode("utf-8", "backslashreplace")), re.IGNORECASE)
     start = end = -1
     for found in pattern.finditer(text):
         low, high = max(0, found.start() - AROUND), min(len(text), found.end() + AROUND)

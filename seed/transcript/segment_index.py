@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from seed.errors import SidecarError, StoreError
+from seed.transcript import files
 from seed.transcript.said import said, view
 from seed.transcript.segments import VERSION, Segment, check, segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from seed.transcript.reader import Reader
 
@@ -93,9 +95,23 @@ def views(reader: Reader, index: SegmentIndex) -> Iterator[tuple[int, str]]:
             number += 1
 
 
-def file_name(index: SegmentIndex) -> str:
-    """Return the name of the family's file: another scheme, version or state of the session is another."""
-    return f"{index.transcript}.{index.digest.removeprefix('sha256:')[:16]}.{index.scheme}.v{index.version}.seg"
+def file_name(transcript: str, digest: str, scheme: str) -> str:
+    """Return the name of a family's file: another scheme, version or state of the session is another."""
+    return f"{transcript}.{digest.removeprefix('sha256:')[:16]}.{scheme}.v{VERSION}.seg"
+
+
+def save(path: Path, index: SegmentIndex) -> None:
+    """Write an index whole or not at all; its folder is made."""
+    files.private_folder(path.parent)
+    files.write_atomically(path, [dump(index)])
+
+
+def load(path: Path) -> SegmentIndex | None:
+    """Return the index in a file, None where there is none or it is damaged: it costs only time to build again."""
+    try:
+        return parse(path.read_bytes())
+    except (FileNotFoundError, SidecarError):
+        return None
 
 
 def dump(index: SegmentIndex) -> bytes:

@@ -181,10 +181,11 @@ def _named(walk: _Walk, one: Compaction) -> list[int]:
 def _before(walk: _Walk, began: int, one: Compaction) -> list[int]:
     """Return what is on the surface before a compaction that names nothing, less what it says it kept."""
     kept, inside = set(), False
+    prompts = {hash(text) for text in one.kept_texts}
     for ordinal in walk.surface:
         mark = walk.marks[ordinal]
         inside = inside or (bool(one.kept_from) and mark.id == one.kept_from)
-        if inside or (mark.prompt and mark.prompt in one.kept_texts):
+        if inside or mark.prompt in prompts:
             kept.add(ordinal)
         if one.kept_to and mark.id == one.kept_to:
             inside = False

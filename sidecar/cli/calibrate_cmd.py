@@ -8,17 +8,24 @@ from sidecar.cli.common import Progress, json_option, print_json, provider, repo
 
 
 @click.command(epilog="Example: sidecar calibrate --dry-run")
+@click.option(
+    "--method",
+    type=click.Choice(["max_probe", "conformal"]),
+    default="max_probe",
+    show_default=True,
+    help="The highest probe, or a bound of 5 % on false answers.",
+)
 @click.option("--dry-run", is_flag=True, help="Measure and print, write nothing.")
 @json_option
 @repo_option
-def calibrate(dry_run: bool, as_json: bool, repo: str) -> None:
+def calibrate(method: str, dry_run: bool, as_json: bool, repo: str) -> None:
     """Measure the floor from questions that no record answers, and write it into knowledge/policy.yaml."""
     from seed.errors import SidecarError
     from sidecar import calibrate as core
 
     progress = Progress(quiet=as_json)
     with provider(repo) as opened:
-        found = core.run(opened, progress)
+        found = core.run(opened, progress, method)
         if not dry_run and opened.session.repo.bare:
             raise SidecarError("a bare repository has no working tree to write the policy into", "run it in a clone")
         path = None if dry_run else core.write(opened.session.repo.root, found, opened.clock())

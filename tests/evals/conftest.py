@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-POLICY = """format: 1
-embedder: {model: toy, languages: 'off'}
-"""
+from seed.embed.choose import main
+from seed.policy import Policy
+from sidecar.floors import EVIDENCE
+
 RECORDS = """
 decision-0001 | decision | accepted | | Sessions live in a Redis cluster | Login state is in Redis for a day.
 decision-0002 | decision | accepted | decision-0001 | Sessions live in PostgreSQL | Login state moved to its tables.
@@ -39,6 +40,13 @@ QUESTIONS = """
 """
 
 
+def policy(floor: float) -> str:
+    """Return a policy with the toy embedder and one floor of its own, so that no tuning moves these tests."""
+    identity = main(Policy(model="toy")).identity.digest
+    floors = "\n".join(f"- {{embedder: '{identity}', on: {on}, value: {floor}}}" for on in EVIDENCE.values())
+    return f"format: 1\nembedder: {{model: toy, languages: 'off'}}\nfloors:\n{floors}\n"
+
+
 def write_record(folder: Path, line: str) -> None:
     """Write one record given as ``id | kind | status | supersedes | title | body``."""
     ident, kind, status, supersedes, title, body = (part.strip() for part in line.split("|"))
@@ -59,7 +67,7 @@ def corpus(repository: Path) -> Path:
     """Return a repository with five small records and the toy embedder."""
     for line in RECORDS.strip().split("\n"):
         write_record(repository, line)
-    (repository / "knowledge" / "policy.yaml").write_text(POLICY)
+    (repository / "knowledge" / "policy.yaml").write_text(policy(0.3))
     commit(repository)
     return repository
 

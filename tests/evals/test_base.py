@@ -92,13 +92,8 @@ def test_base_gates_are_in_force(project: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_base_policy_is_in_force(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A floor of 0 in the pull request's policy changes nothing: the base's policy answers."""
-    floor = "{embedder: 'sha256:x', value: 0.0}"
-    edit(
-        project / "knowledge" / "policy.yaml",
-        "format: 1\n",
-        f"format: 1\nfloors: [{floor}]\nretrieval: {{fusion: lexical}}\n",
-    )
+    """A policy changed in the pull request changes nothing: the base's policy answers."""
+    edit(project / "knowledge" / "policy.yaml", "format: 1\n", "format: 1\nretrieval: {fusion: lexical}\n")
     save(project)
     files = [str(project / "questions.yaml"), "--repo", str(project), "--json"]
     assert main(["eval", *files, "--base", "base"]) == 0

@@ -22,8 +22,9 @@ controls: [floor]
 
 
 def a_result(**more: Any) -> dict[str, Any]:
-    figures = {"recall@3": {"value": 0.9, "n": 20}, "false_answers": {"value": 1.0, "n": 10}, "mrr": {"value": 0.8, "n": 20},
-               "forbid_hits": {"value": 0.0, "n": 0}, "pairwise": {"value": None, "n": 0}}  # fmt: skip
+    values = {"recall@3": (0.9, 20), "false_answers": (1.0, 10), "mrr": (0.8, 20), "forbid_hits": (0.0, 0)}
+    figures = {name: {"value": value, "n": n} for name, (value, n) in values.items()}
+    figures["pairwise"] = {"value": None, "n": 0}
     counts = {"answerable": 20, "unanswerable": 10, "records": 5, "deep": 2}
     plain = {"figures": figures, "by_language": {}, "counts": counts, "reviews": [], "questions": []}
     return {**plain, **more}

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-MIB = 1 << 20
 NOW = "2026-01-01T00:00:00Z"
 
 
@@ -56,7 +55,8 @@ def test_a_grown_file_stores_only_its_new_tail(archive: Archive, keep: Callable[
     """Full frames are not written again when a file grows, and the replaced tail frame is deleted."""
     old = lines(20_000)
     first = keep(old)
-    whole_frames = {frame.digest: frame for frame in first.manifest.frames if frame.size == MIB}
+    whole_frames = {frame.digest: frame for frame in first.manifest.frames if frame.size == frames.FRAME_BYTES}
+    assert whole_frames
     names = {path: path.stat().st_mtime_ns for path in archive.frames("generic-one").folder.glob("*.zst")}
     stored = archive.store(Identity("generic-one", "generic"), [old + lines(50)], source="s", captured=NOW)
     assert stored.written < 20_000
@@ -147,6 +147,9 @@ def test_names_resolve(archive: Archive, keep: Callable[..., Reader]) -> None:
     keep(b"b\n", base="generic-abb")
     assert archive.resolve("generic-aa").id == "generic-aaa"
     assert archive.resolve(first.manifest.digest).id == "generic-aaa"
+    damaged = archive.folder / "generic-zzz" / "generic-zzz.json"
+    damaged.parent.mkdir()
+    damaged.write_bytes(b"{")
     assert archive.resolve(first.manifest.digest[7:19]).id == "generic-aaa"
     with pytest.raises(SidecarError, match="begins 2 transcripts"):
         archive.resolve("generic-a")

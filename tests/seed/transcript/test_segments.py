@@ -140,7 +140,10 @@ def test_a_family_rests_on_the_archive(archive: Archive, sessions: dict[str, byt
     assert joined == lines
     assert [number for number, _ in segment_index.views(reader, index)] == list(range(len(index)))
     assert archive.load("claude-s") == stored.manifest
-    assert scheme in segment_index.file_name(index)
+    path = archive.folder / "indexes" / segment_index.file_name("claude-s", stored.manifest.digest, scheme)
+    assert segment_index.load(path) is None
+    segment_index.save(path, index)
+    assert segment_index.load(path) == index
 
 
 def test_an_index_of_another_state_is_refused(archive: Archive, keep: Callable[..., Reader]) -> None:

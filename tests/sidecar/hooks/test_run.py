@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from seed.git.hooks import save_setting
 from seed.git.repository import open_repository
 from sidecar.hooks.install import install
+from sidecar.hooks.run import warm
 
 OFF = ("-c", "core.hooksPath=/dev/null")
 
@@ -128,6 +131,32 @@ def test_conflicts_are_waited_out(clone: Any) -> None:
     assert {commit for _, _, commit in spans(clone.log())} == {clone.head()}
 
 
+def test_a_hook_within_a_sequence_waits_for_its_end(clone: Any) -> None:
+    """The last hook of a cherry-pick fires before Git leaves it: what it asked for is done right after."""
+    hooked(clone)
+    clone.git(*OFF, "commit", "-q", "--allow-empty", "-m", "start")
+    clone.write(1)
+    clone.git("add", "-A")
+    clone.git(*OFF, "commit", "-q", "-m", "1")
+    mark = clone.folder / ".git" / "CHERRY_PICK_HEAD"
+    mark.write_text(clone.head() + "\n")
+    subprocess.run([clone.folder / ".git" / "hooks" / "post-commit"], cwd=clone.folder, check=True)
+    time.sleep(1)
+    assert clone.log() == []
+    mark.unlink()
+    clone.wait_for_head()
+
+
+def test_a_background_run_within_a_sequence_seeds_nothing(clone: Any) -> None:
+    """A sequence that begins after the shell looked is left alone too: its own hooks will ask."""
+    clone.commit(1)
+    (clone.folder / ".git" / "rebase-merge").mkdir()
+    (clone.folder / ".git" / "sidecar-pending").touch()
+    warm("post-commit", clone.folder)
+    assert clone.log() == []
+    assert clone.is_quiet()
+
+
 def test_a_commit_that_touches_no_record_starts_no_python(clone: Any, fake_python: Path) -> None:
     """Once HEAD is seeded, a change outside knowledge/ is told apart in shell."""
     hooked(clone)
@@ -138,7 +167,7 @@ def test_a_commit_that_touches_no_record_starts_no_python(clone: Any, fake_pytho
     clone.git("add", "-A")
     clone.git("commit", "-q", "-m", "code")
     clone.git("switch", "-q", "-c", "same")
-    clone.wait(clone.is_quiet)
+    time.sleep(1)  # what should not start leaves nothing to wait for
     assert not (fake_python.parent / "calls").exists()
     clone.commit(2)
     clone.wait((fake_python.parent / "calls").exists)

@@ -100,6 +100,7 @@ def test_what_the_budget_cut_short_goes_on_in_the_background(
         )
     commit(files, "Many")
     monkeypatch.setattr(tools, "BUDGET_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_RESEED_SECONDS", 0.0)
     desk = Desk(shop)
 
     def recall(provider: Provider) -> dict[str, Any]:

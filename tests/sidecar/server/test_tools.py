@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,19 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult
 
+from seed.embed.choose import main
 from seed.errors import SidecarError
+from seed.policy import Policy
+from seed.store.lock import exclusive
+from seed.store.paths import home
 from sidecar.answer_schema import answer_schema, shown_schema
+from sidecar.cli import serve_cmd
 from sidecar.provider import Provider
 from sidecar.server import tools
 from sidecar.server.app import Sidecar, build
 from sidecar.server.desk import Desk
 
-from ..conftest import CANARY, Commit, record  # noqa: TID252 - test folders have no absolute names
+from ..conftest import CANARY, TOY, Commit, record  # noqa: TID252 - test folders have no absolute names
 from .conftest import MODES, ask
 
 GOOD = {
@@ -268,6 +274,42 @@ def test_listing_with_text_keeps_all_that_hold_its_words(server: Sidecar) -> Non
     assert found["total"] == 1
 
 
+def test_listing_with_text_keeps_what_is_above_the_floor(server: Sidecar) -> None:
+    """With a text, a record close to it in meaning qualifies although it lacks one of the words."""
+    found = reply(server, "query_decisions", text="orders kept in SQLite zebra")
+    assert [r["id"] for r in found["results"]] == ["decision-1"]
+
+
+def test_listing_with_text_keeps_what_holds_its_words_below_the_floor(server: Sidecar, commit: Commit) -> None:
+    """A record that holds every word of the text is listed although its evidence is below the floor."""
+    identity = main(Policy(model="toy")).identity.digest
+    commit({"knowledge/policy.yaml": f"{TOY}floors: [{{embedder: '{identity}', value: 0.99}}]\n"}, "High floor")
+    assert reply(server, "recall", question="kept in SQLite")["verdict"] == "none"
+    found = reply(server, "query_decisions", text="kept in SQLite")
+    assert [r["id"] for r in found["results"]] == ["decision-1"]
+
+
+def test_an_old_revision_is_never_fallen_back_on(server: Sidecar, commit: Commit) -> None:
+    """After a look at an old revision, an answer that cannot be seeded anew comes from the newest snapshot read."""
+    path = "knowledge/decision-1.yaml"
+    newest = commit({path: record("decision-1", "Orders live in files", "Rewritten.")[path]}, "Second")
+    reply(server, "get_record", id="decision-1")
+    reply(server, "get_record", id="decision-1", at="HEAD~1")
+    commit(record("decision-4", "A third thing", "Third."), "Third")
+    with held_lock():
+        found = reply(server, "query_decisions")
+    assert found["revision"]["stale"] is True
+    assert found["revision"]["commit"] == newest[:12]
+
+
+@contextmanager
+def held_lock() -> Iterator[None]:
+    """Hold the seeding lock of the one store there is, as another process would."""
+    (path,) = home().glob("store/*/*/seeding.lock")
+    with exclusive(path, 1):
+        yield
+
+
 def test_record_is_shown_with_lineage_and_history(server: Sidecar, commit: Commit) -> None:
     """One record comes with its effective status, what it replaced, and each commit that touched it."""
     path = "knowledge/decision-1.yaml"
@@ -374,3 +416,8 @@ def test_empty_profiles_are_refused() -> None:
     """A profile that has no tools yet is named instead of being served empty."""
     with pytest.raises(SidecarError, match="history has no tools"):
         tools.chosen(("history",))
+
+
+def test_the_command_line_offers_the_profiles_there_are() -> None:
+    """The profiles that `serve` takes, named there without importing the tools, are those of the table."""
+    assert set(serve_cmd.PROFILES) == set(tools.PROFILES)
