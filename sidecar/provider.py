@@ -125,7 +125,9 @@ class Provider:
         """
 
         def work() -> Answer:
-            return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+            return reading.show(
+                self.session, self.bases, name, self.clock(), at=at, section=section, start=start, budget=budget
+            )
 
         return self.session.healing(work)
 
