@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seed.snapshot import Head
+from sidecar.open_items import OpenItem
 from sidecar.quote import one_line, safe, shorten
 
 FULL_BYTES = 8000
@@ -61,6 +62,7 @@ class Ranked:
     nearest: tuple[int, ...]
     verdict: str
     retrieval: str
+    open: tuple[OpenItem, ...] = ()
 
 
 def why(hit: Hit) -> str:

@@ -258,7 +258,10 @@ class Provider:
             "results": results,
             "decided_against": [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against],
             "retired": [answers.side_item(heads[n], statuses[heads[n].record.id.casefold()]) for n in ranked.retired],
-            "open_items": [],
+            "open_items": [
+                answers.side_item(heads[o.ordinal], statuses[heads[o.ordinal].record.id.casefold()], o.why)
+                for o in ranked.open
+            ],
             "withheld": {
                 "superseded": 0,
                 "candidate": 0,
