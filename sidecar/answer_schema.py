@@ -71,6 +71,7 @@ _SIDE = _object(
         "blob": _TEXT,
         "replaced_by": _TEXTS,
         "why": _TEXT,
+        "on_base": {"type": "object"},
     },
 )
 

@@ -18,6 +18,7 @@ from seed.policy import Policy
 from seed.store.lock import exclusive
 from seed.store.paths import home
 from sidecar.answer_schema import answer_schema, shown_schema
+from sidecar.cli import serve_cmd
 from sidecar.provider import Provider
 from sidecar.server import tools
 from sidecar.server.app import Sidecar, build
@@ -409,3 +410,8 @@ def test_empty_profiles_are_refused() -> None:
     """A profile that has no tools yet is named instead of being served empty."""
     with pytest.raises(SidecarError, match="review has no tools"):
         tools.chosen(("review",))
+
+
+def test_the_command_line_offers_the_profiles_there_are() -> None:
+    """The profiles that `serve` takes, named there without importing the tools, are those of the table."""
+    assert set(serve_cmd.PROFILES) == set(tools.PROFILES)
