@@ -1,4 +1,4 @@
-"""A result as one self-contained page: no script, nothing fetched, light and dark, readable on a phone. Pure."""
+"""A result as one self-contained page: no script, nothing fetched, light and dark, readable on a phone."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _charts(found: Mapping[str, Any]) -> Html:
     told = ", ".join(cell(floor) for floor in floors)
     drawn = {
         "Risk and coverage: what each threshold would answer, and what the floor in force does.": risk_coverage(found),
-        f"Evidence of the best record of each question; floor {told}. An exact token counts as 1.": distribution(
+        f"Evidence of the best record of each question; dashed, the floor {told}. An exact token is 1.": distribution(
             found, "confidence", "evidence before the floor", floors
         ),
         "Cosine of the nearest passage for each question.": distribution(found, "cosine", "cosine", ()),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seed.record import SOURCES
 from seed.snapshot import Head
-from sidecar.open_items import OpenItem
 from sidecar.quote import one_line, safe, shorten
+
+if TYPE_CHECKING:
+    from sidecar.open_items import OpenItem
 
 FULL_BYTES = 8000
 BRIEF_PASSAGE = 300

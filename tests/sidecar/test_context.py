@@ -23,7 +23,7 @@ FRAME = {"format": 1, "task": "t", "paths": [], "verdict": "match", "revision": 
 def store(commit: Commit) -> None:
     files = {"knowledge/policy.yaml": TOY}
     files |= record("decision-1", "Orders live in SQLite", "Orders live in SQLite files.", tags=["storage"])
-    files |= record("decision-2", "Orders must never leave the machine", "Orders stay. No copy.")
+    files |= record("decision-2", "Where orders live must never leave the machine", "Where orders live: here.")
     files |= record("decision-3", "Ledger entries are append only", "Written once.", relates_to=["decision-1"])
     files |= record("decision-4", "Old ledger", "Old.", relates_to=["decision-1"], status="superseded")
     files |= record(

@@ -42,6 +42,7 @@ OTHER_COMMANDS = {
     "promote": "writes a branch",
     "withdraw": "ends a branch",
     "done": "writes a branch",
+    "review": "compares two commits, whatever the status, and gives ids",
 }
 READING_TOOLS: dict[str, dict[str, Any]] = {
     "recall": {"question": "where do orders live"},
@@ -50,7 +51,12 @@ READING_TOOLS: dict[str, dict[str, Any]] = {
     "get_record": {"id": "decision-1"},
     "assemble_context": {"task": "volcano", "paths": ["shop/checkout.py"]},
 }
-OTHER_TOOLS: dict[str, str] = {}
+OTHER_TOOLS: dict[str, str] = {
+    "propose_record": "writes a candidate; its hints go through recall",
+    "revise_record": "writes a branch, or says where the file is",
+    "forget_record": "writes a branch, or says where the file is",
+    "list_candidates": "lists what is not reviewed, marked as such; what is near goes through recall",
+}
 READING_RESOURCES = {"record://{id}": "record://decision-1"}
 OTHER_RESOURCES = {"sidecar://status": "counts and identities", "sidecar://schemas": "gives schemas"}
 Surface = Callable[[Path], str]
