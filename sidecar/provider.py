@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -116,6 +116,14 @@ class Provider:
         from sidecar.revise import forget
 
         return forget(self, ident, reason, proposer(agent, session), propose=propose)
+
+    def context(
+        self, task: str, paths: Sequence[str] = (), *, budget: int = 2000, workspace: str = "", seconds: float = 2.0
+    ) -> dict[str, Any]:
+        """Return what bears on a task within ``budget`` tokens (see `sidecar.gather.gather`)."""
+        from sidecar.gather import gather
+
+        return gather(self, task, paths, budget=budget, workspace=workspace, seconds=seconds)
 
     def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
         """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
@@ -267,7 +275,10 @@ class Provider:
             "results": results,
             "decided_against": against,
             "retired": [answers.side_item(heads[n], statuses[heads[n].record.id.casefold()]) for n in ranked.retired],
-            "open_items": [],
+            "open_items": [
+                answers.side_item(heads[o.ordinal], statuses[heads[o.ordinal].record.id.casefold()], o.why)
+                for o in ranked.open
+            ],
             "withheld": {
                 "superseded": 0,
                 "candidate": 0,

@@ -24,6 +24,7 @@ READING_COMMANDS = {
     "show": ["decision-1"],
     "list": [],
     "why": ["shop/checkout.py"],
+    "context": ["where do orders live", "--path", "shop/checkout.py"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
@@ -48,6 +49,7 @@ READING_TOOLS: dict[str, dict[str, Any]] = {
     "find_precedents": {"task": "volcano", "paths": ["shop/checkout.py"]},
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
+    "assemble_context": {"task": "volcano", "paths": ["shop/checkout.py"]},
 }
 OTHER_TOOLS: dict[str, str] = {
     "propose_record": "writes a candidate; its hints go through recall",
