@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
+    "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
 }
 
 

@@ -35,6 +35,7 @@ OTHER_COMMANDS = {
     "calibrate": "asks probes, gives a number",
     "import": "writes files",
     "hooks": "writes hooks",
+    "doctor": "tells the state of files and counts, and of no record more than its path and fault",
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
     "propose": "writes a candidate; its hints go through recall",
