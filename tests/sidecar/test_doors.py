@@ -34,6 +34,7 @@ OTHER_COMMANDS = {
     "calibrate": "asks probes, gives a number",
     "import": "writes files",
     "hooks": "writes hooks",
+    "transcript": "keeps and reads sessions, which are no records",
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
     "propose": "writes a candidate; its hints go through recall",
