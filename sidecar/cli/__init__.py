@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("sidecar.cli.read_cmd", "show"),
     "list": ("sidecar.cli.read_cmd", "list_"),
     "why": ("sidecar.cli.read_cmd", "why"),
+    "graph": ("sidecar.cli.graph_cmd", "graph"),
     "check": ("sidecar.cli.check_cmd", "check"),
     "new": ("sidecar.cli.write_cmd", "new"),
     "renumber": ("sidecar.cli.write_cmd", "renumber"),

@@ -24,6 +24,7 @@ READING_COMMANDS = {
     "show": ["decision-1"],
     "list": [],
     "why": ["shop/checkout.py"],
+    "graph": ["decision-1"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
