@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from seed import text
 from seed.assemble import Wanted, assemble, title_terms
 from seed.embed.base import Embedder
-from seed.errors import SidecarError
+from seed.errors import SidecarError, StoreError
 from seed.git.candidates import Candidate
 from seed.git.repository import Repository
 from seed.git.tree import (
@@ -30,13 +30,15 @@ from seed.git.tree import (
 from seed.passages import PROJECTION, cut
 from seed.policy import Policy
 from seed.reader import parse_record
-from seed.record import SCHEMA_VERSION, Parsed, Problem
+from seed.record import SCHEMA_VERSION, Parsed, Problem, Record
 from seed.store.lock import exclusive
 from seed.store.paths import STORE_FORMAT
-from seed.store.store import Store, Unseen
+from seed.store.store import Store, Stored, Unseen
 
 _BATCH = 32
 """Passages whose vectors are made durable together: about a second of work is lost by a kill."""
+_SHORT_WAIT = 0.2
+"""Seconds that an answer waits for another seeding process before it parses a few files for itself."""
 
 Progress = Callable[[str, int, int], None]
 Choose = Callable[[Policy], Sequence[Embedder]]
@@ -93,17 +95,45 @@ def publish_words(repo: Repository, store: Store, want: Wanted, progress: Progre
     policy, glossary, fault = read_policy(repo, entries)
     files = [(e, "") for e in entries if is_record_path(e.path)]
     files += [(Entry(c.path, c.blob), c.ref) for c in want.candidates]
-    known = store.stored(list(dict.fromkeys(e.blob for e, _ in files)), version(policy))
-    unseen = [blob for blob in dict.fromkeys(e.blob for e, _ in files) if blob not in known]
-    for at in range(0, len(unseen), 256):
-        part = unseen[at : at + 256]
-        store.add((_parse(repo, blob, policy) for blob in part), version(policy))
-        known.update(store.stored(part, version(policy)))
-        if progress:
-            progress("reading", min(at + 256, len(unseen)), len(unseen))
+    blobs = list(dict.fromkeys(e.blob for e, _ in files))
+    known = store.stored(blobs, version(policy))
+    unseen = [blob for blob in blobs if blob not in known]
+    known |= _read(repo, store, unseen, policy, progress)
     snapshot, lengths = assemble(want, files, known, policy, glossary, fault)
     store.publish(snapshot, lengths)
     return len(unseen)
+
+
+def _read(
+    repo: Repository, store: Store, unseen: Sequence[str], policy: Policy, progress: Progress | None = None
+) -> dict[str, Stored]:
+    """Parse blobs into the store and return what it holds of them. The caller holds the seeding lock."""
+    found: dict[str, Stored] = {}
+    for at in range(0, len(unseen), 256):
+        part = unseen[at : at + 256]
+        store.add((_parse(repo, blob, policy) for blob in part), version(policy))
+        found.update(store.stored(part, version(policy)))
+        if progress:
+            progress("reading", min(at + 256, len(unseen)), len(unseen))
+    return found
+
+
+def records(repo: Repository, store: Store, tree: str, policy: Policy) -> list[tuple[Entry, Record | None]]:
+    """Return the records of a knowledge tree (without bodies; None: unreadable), by path, through the store's cache.
+
+    What is unseen is parsed, and kept unless another process is seeding just now.
+    """
+    entries = [entry for entry in list_files(repo, tree) if is_record_path(entry.path)]
+    known = store.stored([entry.blob for entry in entries], version(policy))
+    unseen = list(dict.fromkeys(entry.blob for entry in entries if entry.blob not in known))
+    read = {blob: stored.record for blob, stored in known.items()}
+    if unseen:
+        try:
+            with exclusive(store.lock_path, _SHORT_WAIT):
+                read |= {blob: stored.record for blob, stored in _read(repo, store, unseen, policy).items()}
+        except StoreError:
+            read |= {blob: _parse(repo, blob, policy).record for blob in unseen}
+    return [(entry, read[entry.blob]) for entry in entries]
 
 
 def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seed.record import SOURCES
 from seed.snapshot import Head
 from sidecar.quote import one_line, safe, shorten
 
@@ -20,9 +21,11 @@ BRIEF_WIDTH = 1500
 _BOUNDED = 3
 _KEY = len(', "passage": "..."')
 _LEAST_PASSAGE = 60
+_LABEL, _SOURCE, _MANY = 80, 200, 20
+"""Longest label and source in characters, and most entries of a list: no record may blow up an answer."""
 _RECEIPT = len("sha256:") + 16
 _CLOSE = 0.35
-_NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
+NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
 """Records that overturn nothing, whatever they say: lineage shows them, and no answer calls one a successor."""
 _FILTERED = "passes the filters"
 Answer = dict[str, Any]
@@ -65,14 +68,18 @@ class Ranked:
 
 def why(hit: Hit) -> str:
     """Return in words why a record matched."""
-    parts = [f"exact: {', '.join(hit.exact[:3])}"] if hit.exact else []
+    parts = [f"exact: {_words(hit.exact[:3])}"] if hit.exact else []
     if hit.around:
-        parts.append(f"speaks of {', '.join(hit.around[:2])}")
+        parts.append(f"speaks of {_words(hit.around[:2])}")
     if hit.matched:
-        parts.append(", ".join(hit.matched[:4]))
+        parts.append(_words(hit.matched[:4]))
     if hit.cosine >= _CLOSE:
         parts.append("close in meaning")
     return "; ".join(parts) or ("nearest in meaning" if hit.cosine > 0 else _FILTERED)
+
+
+def _words(words: Sequence[str]) -> str:
+    return ", ".join(one_line(word, _LABEL) for word in words)
 
 
 def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str, str]) -> dict[str, Any]:
@@ -88,7 +95,7 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     if typed != hit.status:
         found["status_in_file"] = one_line(record.status_text, 80)
     found |= {
-        "date": one_line(record.date),
+        "date": one_line(record.date, _LABEL),
         "trust": record.trust or "document_extracted",
         "score": round(hit.score, 4),
         "relevance": round(hit.relevance, 4),
@@ -97,27 +104,31 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
             "cosine": hit.cosine,
             "lexical": hit.lexical,
             "fused": hit.fused,
-            "matched_terms": list(hit.matched),
-            "exact": list(hit.exact),
+            "matched_terms": [one_line(term, _LABEL) for term in hit.matched[:_MANY]],
+            "exact": [one_line(token, _LABEL) for token in hit.exact[:_MANY]],
         },
         "passage": dict(passage),
         "path": safe(head.path),
         "blob": head.blob,
-        "source": [dict(s) for s in record.source[:3]],
+        "source": [_source(source) for source in record.source[:3]],
         "lineage": [
             {"relation": x.relation, "id": x.id, "status": statuses.get(x.id.casefold(), x.status)}
-            for x in head.lineage
+            for x in head.lineage[:_MANY]
         ],
-        "conflicts": [{"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts],
+        "conflicts": [{"id": i, "state": "recorded", "reason": reason} for i, reason in head.conflicts[:_MANY]],
         "on_base": None,
     }
     if record.tags:
-        found["tags"] = [one_line(t) for t in record.tags]
+        found["tags"] = [one_line(t, _LABEL) for t in record.tags[:_MANY]]
     if record.workspace:
-        found["workspace"] = record.workspace
+        found["workspace"] = one_line(record.workspace, _LABEL)
     if head.origin:
         found["branch"] = safe(head.origin)
     return found
+
+
+def _source(source: Mapping[str, str]) -> dict[str, str]:
+    return {key: one_line(source[key], _SOURCE) for key in SOURCES if key in source}
 
 
 def unscored(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,12 +144,12 @@ def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
         "kind": head.record.kind,
         "title": one_line(head.record.title, MAX_TITLE),
         "status": hit_status,
-        "date": one_line(head.record.date),
+        "date": one_line(head.record.date, _LABEL),
         "path": safe(head.path),
         "blob": head.blob,
     }
     successors = [
-        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in _NO_SUCCESSOR
+        x.id for x in head.lineage if x.relation in ("superseded_by", "refuted_by") and x.status not in NO_SUCCESSOR
     ]
     if successors:
         found["replaced_by"] = successors  # type: ignore[assignment]
@@ -159,17 +170,17 @@ def fit(results: Sequence[dict[str, Any]], limit: int = FULL_BYTES) -> list[dict
         kept = [{**r, "passage": _cut(r["passage"], longest)} for r in results]
         if size(kept) <= limit:
             return kept
-    kept = [
-        {
-            **r,
-            "evidence": {**r["evidence"], "matched_terms": r["evidence"]["matched_terms"][:6]},
-            "lineage": r["lineage"][:6],
-        }
-        for r in kept
-    ]
+    kept = [_lean(result, 6) for result in kept]
     while len(kept) > 1 and size(kept) > limit:
         kept.pop()
-    return kept
+    return kept if size(kept) <= limit else [_lean(result, 0) for result in kept]
+
+
+def _lean(result: dict[str, Any], entries: int) -> dict[str, Any]:
+    """Return a result with at most so many entries in each of its lists; `get_record` has them all."""
+    evidence = {k: v[:entries] if isinstance(v, list) else v for k, v in result["evidence"].items()}
+    short = {k: v[:entries] for k, v in result.items() if isinstance(v, list)}
+    return {**result, **short, "evidence": evidence}
 
 
 def _cut(passage: Mapping[str, Any], longest: int) -> dict[str, Any]:

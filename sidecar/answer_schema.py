@@ -71,6 +71,7 @@ _SIDE = _object(
         "blob": _TEXT,
         "replaced_by": _TEXTS,
         "why": _TEXT,
+        "on_base": {"type": "object"},
     },
 )
 
@@ -126,3 +127,61 @@ def shown_schema() -> Schema:
         },
     )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Shown record", **found}
+
+
+_HINT = _object(
+    "hint id title status overlap why",
+    {
+        "hint": {"enum": ["near_duplicate", "may_contradict", "decided_against", "needs_user_confirmation"]},
+        "id": _TEXT,
+        "title": _TEXT,
+        "status": _STATUS,
+        "overlap": _NUMBER,
+        "why": _TEXT,
+    },
+)
+_PUSHED: dict[str, Schema] = {"pushed": _FLAG, "command": _TEXT, "push_note": _TEXT}
+_BRANCH: dict[str, Schema] = {"branch": _TEXT, "commit": _TEXT, "path": _TEXT, "repository": _TEXT}
+
+
+def proposed_schema() -> Schema:
+    """Return the schema of what propose_record returns."""
+    found = _object(
+        "format id status branch commit path repository seen_again write_hints warnings",
+        {
+            "format": {"const": 1},
+            "id": _TEXT,
+            "status": {"const": "candidate"},
+            **_BRANCH,
+            "seen_again": _COUNT,
+            "write_hints": _list(_HINT),
+            "warnings": _TEXTS,
+            "dry_run": _FLAG,
+            "base": _object("ref commit", {"ref": _TEXT, "commit": _TEXT}),
+            **_PUSHED,
+        },
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Proposal", **found}
+
+
+def edited_schema() -> Schema:
+    """Return the schema of what revise_record and forget_record return."""
+    found = _object(
+        "format id branch commit repository",
+        {
+            "format": {"const": 1},
+            "id": _TEXT,
+            "code": {"const": "memory/file-backed"},
+            "status": _STATUS,
+            "state": {"enum": ["amended", "unchanged", "withdrawn"]},
+            **_BRANCH,
+            "line": {"type": "integer", "minimum": 1},
+            "written": _FLAG,
+            "edit": _TEXT,
+            "message": _TEXT,
+            "withdrawn": _FLAG,
+            "restore": _TEXT,
+            **_PUSHED,
+        },
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Edit", **found}

@@ -55,13 +55,15 @@ def propose(
 ) -> dict[str, Any]:
     """Commit a record as a candidate on its own branch and say where, and what it is close to.
 
-    ``onto="current"`` starts the branch at HEAD instead of the default branch; ``budget`` seconds bound the look at
+    ``onto="current"`` (or ``onto: current`` in the record) starts the branch at HEAD instead of the default branch;
+    ``budget`` seconds bound the look at
     the store. Raises `SidecarError` for a record that breaks a rule, a secret in it, or a session that has proposed as
     much as policy lets it.
     """
     repo, now = provider.session.repo, provider.clock()
     policy = provider.session.policy(provider.session.wanted())
-    given = record if isinstance(record, Mapping) else read_values(record, where)
+    given = dict(record) if isinstance(record, Mapping) else read_values(record, where)
+    onto = str(given.pop("onto", "") or onto)
     made = draft(given, who, now.date())
     start = start_from(repo, policy, onto)
     waiting = pending(repo)

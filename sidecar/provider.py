@@ -21,6 +21,7 @@ from sidecar import answer as answers
 from sidecar import cursor, reading, status
 from sidecar import receipt as receipts
 from sidecar.answer import Answer, Hit, Ranked
+from sidecar.base import Bases, Since
 from sidecar.corpus import Corpus
 from sidecar.meaning import Asked, Meaning
 from sidecar.query import Query, checked
@@ -52,6 +53,7 @@ class Provider:
         self._receipts: Receipts | None = None
         self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
+        self.bases = Bases(self.session.repo, self.session.store)
 
     def close(self) -> None:
         """Close store and receipts."""
@@ -74,7 +76,8 @@ class Provider:
             view = see(second=self.meaning.needs_second(asked))
             if view.corpus.cjk and asked.phrasings:
                 view = see(second=True)
-            return self.answer(asked, view, self.clock())
+            base = self.bases.find(view.commit, view.corpus.snapshot.policy)
+            return self.answer(asked, replace(view, base=base), self.clock())
 
         full, body = self.session.healing(work)
         sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
@@ -192,7 +195,8 @@ class Provider:
             unchanged=self._unchanged(query.since),
         )
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
-        full = self._full(query, view, ranked, asked, start, workspace, statuses)
+        since = self.bases.since(view.base, corpus.snapshot.policy, today)
+        full = self._full(query, view, ranked, asked, start, workspace, statuses, since)
         return full, self._receipt_body(query, view, full, asked, now, workspace)
 
     @property
@@ -239,11 +243,14 @@ class Provider:
         start: int,
         workspace: str,
         statuses: dict[str, str],
+        since: Since | None,
     ) -> Answer:
         corpus = view.corpus
         heads = corpus.heads
         texts = self.session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
         items = [answers.item(heads[h.ordinal], h, self._passage(corpus, h, texts), statuses) for h in ranked.hits]
+        against = [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against]
+        lags = since is not None and since.mark([*items, *against])
         results = answers.fit(items)
         if ranked.retrieval == "listing":
             results = [answers.unscored(item) for item in results]
@@ -253,10 +260,10 @@ class Provider:
         embedded = int(asked.plane.embedded.sum()) if asked.plane is not None else 0
         full: Answer = {
             "format": 1,
-            "verdict": ranked.verdict,
+            "verdict": "weak" if lags and ranked.verdict == "match" else ranked.verdict,
             "retrieval": ranked.retrieval,
             "results": results,
-            "decided_against": [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against],
+            "decided_against": against,
             "retired": [answers.side_item(heads[n], statuses[heads[n].record.id.casefold()]) for n in ranked.retired],
             "open_items": [],
             "withheld": {
@@ -306,7 +313,7 @@ class Provider:
             "commit": view.commit,
             "head": view.head,
             "stale": view.stale,
-            "base": None,
+            "base": {"ref": view.base.ref, "commit": view.base.commit} if view.base else None,
             "knowledge_tree": snapshot.tree,
             "candidates": snapshot.candidates,
             "embedder": asked.embedder,
@@ -335,6 +342,7 @@ class Provider:
             "commit": view.commit,
             "knowledge_tree": snapshot.tree,
             "candidates": [list(p) for p in pairs],
+            "base": view.base.to_json() if view.base else None,
             "embedder": asked.embedder,
             "policy": full["revision"]["policy"],
             "provider": VERSION,

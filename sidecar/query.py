@@ -58,7 +58,7 @@ def checked(query: Query) -> Query:
     """Return the query in normal form. Raises `SidecarError` naming the argument that cannot be meant."""
     if not 1 <= query.limit <= MAX_LIMIT:
         raise SidecarError(f"limit {query.limit} is out of range", f"use 1 to {MAX_LIMIT}, and the cursor for more")
-    if query == Query(limit=query.limit, cursor=query.cursor):
+    if not query.phrasings and replace(query, question="", also=()) == Query(limit=query.limit, cursor=query.cursor):
         raise SidecarError("nothing is asked", "give a question, or a filter to list what passes it")
     for text in query.phrasings:
         if len(text) > MAX_QUESTION:

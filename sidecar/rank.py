@@ -18,7 +18,8 @@ from sidecar.plane import CEILING, Nearness
 WORD_WEIGHT = 0.6
 WORD_HALF = 20.0
 """evidence = nearness + 0.6 b / (b + 20), with b the BM25 of the whole record: its ceiling is 2.1 (finding-0001)."""
-SUPPORT = 0.6
+REACH = 0.065
+"""A tenth of evidence, as a share of the way from the floor to the ceiling."""
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*-\d{2,}|[0-9a-f]{7,40}")
 _LONG = 200
 _RARE = 3
@@ -137,18 +138,18 @@ def combine(parts: Sequence[Evidence]) -> Evidence:
 
 
 def supported(found: Evidence, among: NDArray[np.intp]) -> Evidence:
-    """Return the evidence with each record's margin supported by the best one ``among`` the admitted ordinals.
+    """Return the evidence with the floor for all but the strongest ``among`` the admitted ordinals a little lower.
 
     Whether the records speak of a question at all is told best by the strongest of them; which of them answer it, by
-    their own evidence. The strongest one's margin, and so whether anything is returned, stays as it is.
+    their own evidence. So the strongest gates the question at the floor, and the others come along from REACH below it
+    on. Margins from there to the strongest are stretched evenly, which keeps every order (decision-0037).
     """
-    if not len(among):
-        return found
-    top = float(found.margin[among].max())
+    top = float(found.margin[among].max(initial=-1.0))
     if top <= 0:
         return found
+    reach = min(top, REACH)
     margin = found.margin.copy()
-    margin[among] = SUPPORT * top + (1 - SUPPORT) * margin[among]
+    margin[among] = (margin[among] + reach) * top / (top + reach)
     return replace(found, margin=margin)
 
 

@@ -66,8 +66,8 @@ def _result(at: int, result: dict[str, Any], paint: Any) -> list[str]:  # noqa: 
         lines.append(f"   its file says: {result['status_in_file']}")
     conflicts = result.get("conflicts") or []
     lines += [f"   conflict ({entry['state']}): {entry['id']}: {entry['reason']}" for entry in conflicts]
-    if result.get("on_base"):
-        lines.append(f"   on the default branch: {result['on_base'].get('reason', 'changed')}")
+    if there := result.get("on_base"):
+        lines.append(f"   on {there['ref']}: {there['status']} ({there['reason']})")
     lines += [f"   {link['relation']} {link['id']} ({link['status']})" for link in result.get("lineage") or []]
     passage = result.get("passage") or ""
     text = passage if isinstance(passage, str) else passage.get("text", "")
@@ -81,7 +81,8 @@ def _side(entry: dict[str, Any], paint: Any) -> str:  # noqa: ANN401 - see _pain
     after = f", replaced by {', '.join(entry['replaced_by'])}" if entry.get("replaced_by") else ""
     date = f", {entry['date']}" if entry.get("date") else ""
     why = f"; why: {entry['why']}" if entry.get("why") else ""
-    return f"- {entry['id']} ({status}{date}{after}) {entry['title']}{why}"
+    there = f"; on {base['ref']}: {base['status']} ({base['reason']})" if (base := entry.get("on_base")) else ""
+    return f"- {entry['id']} ({status}{date}{after}) {entry['title']}{why}{there}"
 
 
 def _footer(answer: dict[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from seed.assemble import Wanted
 from seed.errors import SidecarError
 from seed.git.candidates import candidates_at
 from seed.git.tree import has_object
+from sidecar.base import base_from_json
 from sidecar.provider import Provider
 from sidecar.receipt import first_difference, query_of
 from sidecar.session import Progress
@@ -64,6 +65,7 @@ def _ask_again(
     second = provider.meaning.needs_second(query)
     view = provider.session.view(want, second=second, budget=_REPLAY_SECONDS, progress=progress)
     moment = datetime.fromisoformat(str(receipt["time"])).astimezone(UTC)
+    view = replace(view, base=base_from_json(receipt.get("base")))
     _, body = provider.answer(query, view, moment, workspace=str(receipt.get("workspace", "")))
     return body
 

@@ -22,6 +22,7 @@ from seed.git.tree import list_files
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
 from seed.store.store import Store
+from sidecar.base import Base
 from sidecar.corpus import Corpus, build
 from sidecar.floors import probe_vectors, shipped_probes
 from sidecar.plane import Plane, plane
@@ -39,7 +40,10 @@ def as_committed(policy: Policy) -> Policy:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What an answer is given from: the corpus, the commit it stands for, and whether HEAD has moved on."""
+    """What an answer is given from: the corpus, the commit it stands for, and whether HEAD has moved on.
+
+    ``base`` is the default branch to compare with, None where nothing is compared.
+    """
 
     corpus: Corpus
     commit: str
@@ -47,6 +51,7 @@ class View:
     stale: bool
     degraded: str
     wanted: Wanted
+    base: Base | None = None
 
 
 class Session:
@@ -170,7 +175,11 @@ class Session:
             return path
 
     def _fault(self, corpus: Corpus) -> str:
-        return f"the shipped policy is in force: {corpus.snapshot.policy_fault}" if corpus.snapshot.policy_fault else ""
+        if corpus.snapshot.policy_fault:
+            return f"the shipped policy is in force: {corpus.snapshot.policy_fault}"
+        if corpus.snapshot.policy.engine != "sqlite":
+            return f"engine {corpus.snapshot.policy.engine} is not built in, the embedded store answers"
+        return ""
 
     def _ready(self, key: str, needed: seeder.Choose) -> bool:
         if not self.store.has(key):

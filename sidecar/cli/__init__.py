@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "promote": ("sidecar.cli.propose_cmd", "promote"),
     "withdraw": ("sidecar.cli.propose_cmd", "withdraw"),
     "done": ("sidecar.cli.propose_cmd", "done"),
+    "review": ("sidecar.cli.review_cmd", "review"),
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
     "import": ("sidecar.cli.import_cmd", "command"),

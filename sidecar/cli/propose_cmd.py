@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from sidecar import tell
 from sidecar.cli.common import json_option, print_json, provider, repo_option
-from sidecar.quote import one_line
 
 _BUDGET_SECONDS = 30.0
+
+
+def _say(done: dict[str, Any], text: Callable[[Mapping[str, Any]], list[str]], *, as_json: bool) -> None:
+    if as_json:
+        print_json(done)
+    else:
+        print("\n".join(text(done)))
 
 
 @click.command(epilog="Example: sidecar propose record.yaml --session 5f1c")
@@ -36,36 +43,7 @@ def propose(file: str, onto: str, agent: str, session: str, work: str, dry_run: 
     who = proposer(agent, session, work)
     with provider(repo) as opened:
         done = write(opened, data, who, onto=onto, dry_run=dry_run, where=where, budget=_BUDGET_SECONDS)
-    print_json(done) if as_json else print("\n".join(_proposed(done)))
-
-
-def _proposed(done: Mapping[str, Any]) -> list[str]:
-    lines = [f"warning: {one_line(text)}" for text in done["warnings"]]
-    lines += [_hint(hint) for hint in done["write_hints"]]
-    if done.get("dry_run"):
-        return [*lines, f"Would propose {done['id']}; nothing was written."]
-    again = done["seen_again"]
-    first = f"{done['id']} waits already; counted as seen again ({again})" if again else f"Proposed {done['id']}"
-    return [*lines, f"{first} on {done['branch']} ({done['commit'][:12]}).", *_published(done)]
-
-
-_HINTS = {
-    "near_duplicate": "may say the same as",
-    "may_contradict": "may contradict",
-    "decided_against": "was decided against in",
-    "needs_user_confirmation": "would overturn",
-}
-
-
-def _hint(hint: Mapping[str, Any]) -> str:
-    return f"hint: {_HINTS[hint['hint']]} {hint['id']} ({hint['status']}) {hint['title']} - {hint['why']}"
-
-
-def _published(done: Mapping[str, Any]) -> list[str]:
-    if done["pushed"]:
-        return ["Pushed."]
-    note = [f"Not pushed: {done['push_note']}."] if done.get("push_note") else []
-    return [*note, *([f"To share it: {done['command']}"] if done["command"] else [])]
+    _say(done, tell.proposed, as_json=as_json)
 
 
 @click.command(epilog="Example: sidecar candidates --json")
@@ -77,22 +55,7 @@ def candidates(as_json: bool, repo: str) -> None:
 
     with provider(repo) as opened:
         found = listing(opened, budget=_BUDGET_SECONDS)
-    if as_json:
-        print_json(found)
-        return
-    for one in found["candidates"]:
-        print("\n".join(_waiting(one)))
-    if not found["candidates"]:
-        print("No candidates wait. 'sidecar propose FILE' makes one.")
-
-
-def _waiting(one: Mapping[str, Any]) -> list[str]:
-    by = one["proposed_by"].get("agent", "unknown")
-    again = f", seen again {one['seen_again']} times" if one["seen_again"] else ""
-    merged = " (merged; end it with 'sidecar withdraw')" if one["state"] == "merged" else ""
-    lines = [f"{one['id']} ({one['kind']}, candidate, not reviewed){merged} {one['title']}"]
-    lines.append(f"   {one['age_days']} days old, by {by} ({one['author']}){again}; on {', '.join(one['places'])}")
-    return lines + [f"   near: {near['id']} ({near['status']}) {near['title']}" for near in one["nearest"]]
+    _say(found, tell.waiting, as_json=as_json)
 
 
 @click.command(epilog="Example: sidecar promote decision-20261129-1a2b3c")
@@ -113,17 +76,7 @@ def promote(
 
     with provider(repo) as opened:
         done = write(opened, idents, status=status, trust=trust, onto=onto, send=not no_push)
-    print_json(done) if as_json else print("\n".join(_promoted(done)))
-
-
-def _promoted(done: Mapping[str, Any]) -> list[str]:
-    lines = [f"{one['id']}: {one['status']}, trust {one['trust']}, {one['path']}"
-             + (f" ({one['raised']})" if "raised" in one else "") for one in done["records"]]  # fmt: skip
-    lines += [f"closes {one['id']}: {one['status']}" for one in done["closed"]]
-    lines.append(f"Branch {done['branch']} ({done['commit'][:12]}) from {done['base']['ref']}; check passed.")
-    if done["pull_request"]:
-        return [*lines, f"Pull request: {done['pull_request']}"]
-    return [*lines, f"{done['note'][:1].upper()}{done['note'][1:]}.", *(f"  {command}" for command in done["commands"])]
+    _say(done, tell.promoted, as_json=as_json)
 
 
 @click.command(epilog="Example: sidecar withdraw decision-20261129-1a2b3c")
@@ -136,12 +89,7 @@ def withdraw(ident: str, as_json: bool, repo: str) -> None:
 
     with provider(repo) as opened:
         done = end(opened, ident)
-    if as_json:
-        print_json(done)
-        return
-    lines = [f"Withdrawn: {done['id']} (to get it back: {done['restore']})."] if done["withdrawn"] else []
-    lines += [f"Still on the remote until: {done['command']}"] if done["command"] else []
-    print("\n".join(lines))
+    _say(done, tell.withdrawn, as_json=as_json)
 
 
 @click.command(epilog="Example: sidecar done fact-0012")
@@ -154,7 +102,4 @@ def done(ident: str, as_json: bool, repo: str) -> None:
 
     with provider(repo) as opened:
         closed = close(opened, ident)
-    if as_json:
-        print_json(closed)
-        return
-    print("\n".join([f"{closed['id']} is done on {closed['branch']} ({closed['commit'][:12]}).", *_published(closed)]))
+    _say(closed, tell.closed, as_json=as_json)

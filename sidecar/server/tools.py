@@ -1,7 +1,7 @@
 """The tools: each one function of a provider, and the table that says which profile serves it.
 
 A function's signature is the tool's argument schema and its docstring the description that an agent reads; `repo` is
-added to every tool when it is published (sidecar.server.app).
+added to every tool when it is published (sidecar.server.app), and `who` calls is known to the server.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from seed.errors import SidecarError
+from sidecar import tell
 from sidecar.query import MAX_LIMIT, Query
 
 if TYPE_CHECKING:
+    from sidecar.draft import Proposer
     from sidecar.provider import Provider
 
 BUDGET_SECONDS = 2.0
@@ -30,6 +32,7 @@ Tags = Annotated[list[str], Field(description="all must match")]
 PathFilter = Annotated[str, Field(description="only records whose paths lie at or around it")]
 Trust = Annotated[str, Field(description="user_confirmed, document_extracted, agent_generated")]
 Day = Annotated[str, Field(description="YYYY-MM-DD, inclusive")]
+Propose = Annotated[bool, Field(description="for a record in Git: make the branch")]
 Detail = Literal["brief", "full"]
 
 
@@ -151,6 +154,56 @@ def get_record(
     return Reply(found, render_record(found))
 
 
+def propose_record(
+    provider: Provider,
+    who: Proposer,
+    record: Annotated[
+        dict[str, Any], Field(description="kind, title, body; also tags, paths, source, supersedes, ...")
+    ],
+) -> Reply:
+    """Contribute what you decided or found. It waits as a candidate, on a branch of its own, for a person's review."""
+    from sidecar.propose import propose
+
+    done = propose(provider, record, who, budget=BUDGET_SECONDS)
+    return Reply(done, "\n".join(tell.proposed(done)))
+
+
+def revise_record(
+    provider: Provider,
+    who: Proposer,
+    id: str,  # noqa: A002 - the argument's public name
+    change: Annotated[dict[str, Any], Field(description="keys to set; null removes one")],
+    propose: Propose = False,
+) -> Reply:
+    """Amend a candidate. A record in Git is not edited: you get file, line and commit, and a branch if you want it."""
+    from sidecar.revise import revise
+
+    done = revise(provider, id, change, who, propose=propose)
+    return Reply(done, "\n".join(tell.edited(done)))
+
+
+def forget_record(
+    provider: Provider,
+    who: Proposer,
+    id: str,  # noqa: A002 - as above
+    reason: str = "",
+    propose: Propose = False,
+) -> Reply:
+    """Withdraw a candidate, or propose to retire a record in Git."""
+    from sidecar.revise import forget
+
+    done = forget(provider, id, reason, who, propose=propose)
+    return Reply(done, "\n".join(tell.edited(done)))
+
+
+def list_candidates(provider: Provider) -> Reply:
+    """List the proposals that wait for review, oldest first, each with the nearest records in force."""
+    from sidecar.candidates import listing
+
+    found = listing(provider, budget=BUDGET_SECONDS)
+    return Reply(found, "\n".join(tell.waiting(found)))
+
+
 def _answer(provider: Provider, query: Query, detail: str) -> Reply:
     from sidecar.render import render
 
@@ -165,10 +218,13 @@ def _fields(required: str, optional: str = "") -> dict[str, Any]:
 
 
 _ANSWER = _fields(
-    "format verdict retrieval results withheld revision receipt",
-    "decided_against retired open_items degraded note total has_more next_cursor coverage",
+    "verdict results receipt",
+    "format retrieval withheld revision decided_against retired open_items degraded note total has_more next_cursor "
+    "coverage",
 )
-_RECORD = _fields("format record lineage body next_cursor history revision", "sections note")
+_RECORD = _fields("record lineage body", "format next_cursor history revision sections note")
+_PROPOSED = _fields("id branch pushed write_hints", "command warnings seen_again commit path")
+_EDITED = _fields("id branch", "code state path line commit written pushed command")
 
 PROFILES: dict[str, tuple[Spec, ...]] = {
     "default": (
@@ -176,9 +232,12 @@ PROFILES: dict[str, tuple[Spec, ...]] = {
         Spec(find_precedents, "Find precedents", _ANSWER),
         Spec(query_decisions, "List records", _ANSWER),
         Spec(get_record, "Read a record", _RECORD),
+        Spec(propose_record, "Propose a record", _PROPOSED, writes=True),
+        Spec(revise_record, "Revise a record", _EDITED, writes=True),
+        Spec(forget_record, "Retire a record", _EDITED, writes=True),
     ),
     "history": (),
-    "review": (),
+    "review": (Spec(list_candidates, "List proposals", _fields("format repository candidates", "note")),),
 }
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -31,13 +32,14 @@ LINES = st.sampled_from(
         "tail\r",
     ]
 )
+HEADING = re.compile(r"^ {0,3}#{1,6}\s.*$", re.MULTILINE)
 BODIES = st.lists(LINES, max_size=60).map("\n".join) | st.text(max_size=400)
 
 
 @given(st.text(max_size=30), BODIES, st.integers(20, 300))
 def test_every_character_that_is_not_blank_is_in_a_passage(title: str, body: str, size: int) -> None:
-    """No word of a body is lost between passages."""
-    held = set()
+    """No word of a body is lost between passages, but for headings that nothing stands under."""
+    held = {n for match in HEADING.finditer(body) for n in range(*match.span())}
     for passage in cut(title, body, size):
         held.update(range(passage.start, passage.end))
     assert [c for n, c in enumerate(body) if n not in held and not c.isspace()] == []
@@ -56,6 +58,13 @@ def test_passages_are_in_order_and_do_not_overlap(body: str, size: int) -> None:
     """Each character of the body is in one passage at most."""
     passages = cut("T", body, size)
     assert all(one.end <= other.start for one, other in pairwise(passages))
+
+
+def test_headings_that_nothing_stands_under_are_no_passage() -> None:
+    """A record that was only started is found by its title alone, and a heading with text keeps it."""
+    assert cut("T", "## Context\n\n## Decision\n") == [Passage(0, 0, "", "T", 1)]
+    (passage,) = cut("T", "## Context\n\n## Decision\n\nWords.\n")
+    assert "Words." in passage.text
 
 
 @given(st.text(max_size=30), BODIES)

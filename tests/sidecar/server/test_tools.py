@@ -18,6 +18,7 @@ from seed.policy import Policy
 from seed.store.lock import exclusive
 from seed.store.paths import home
 from sidecar.answer_schema import answer_schema, shown_schema
+from sidecar.cli import serve_cmd
 from sidecar.provider import Provider
 from sidecar.server import tools
 from sidecar.server.app import Sidecar, build
@@ -32,6 +33,7 @@ GOOD = {
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
 }
+WRITING = ("propose_record", "revise_record", "forget_record")
 BAD = [
     ("recall", {}, "'question' is missing"),
     ("recall", {"question": " "}, "question is empty"),
@@ -135,17 +137,19 @@ def test_unknown_tool_is_a_protocol_error(server: Sidecar, mode: str) -> None:
 def test_tool_list_is_short_flat_and_annotated(server: Sidecar) -> None:
     """The list of tools stays far below 8 kB; schemas are flat, strict, and outputs name top-level fields only."""
     listed = tool_list(server)
-    assert [tool["name"] for tool in listed] == list(GOOD)
-    assert len(json.dumps(listed, separators=(",", ":")).encode()) < 5800
+    assert [tool["name"] for tool in listed] == [*GOOD, *WRITING]
+    assert len(json.dumps(listed, separators=(",", ":")).encode()) < 8000
     for tool in listed:
         arguments = tool["inputSchema"]
         assert arguments["additionalProperties"] is False
         assert "repo" in arguments["properties"]
-        assert all(of["type"] in {"string", "integer", "array"} for of in arguments["properties"].values())
+        assert all(
+            of["type"] in {"string", "integer", "array", "object", "boolean"} for of in arguments["properties"].values()
+        )
         required = arguments.get("required", [])
         defaults = {n: of.get("default") for n, of in arguments["properties"].items() if n not in required}
         assert None not in defaults.values()
-        assert tool["annotations"]["readOnlyHint"] is True
+        assert tool["annotations"]["readOnlyHint"] is (tool["name"] in GOOD)
         assert all(of == {} for of in tool["outputSchema"]["properties"].values())
         assert tool["description"]
 
@@ -159,6 +163,9 @@ def test_signatures_of_tools_are_those_of_the_design(server: Sidecar) -> None:
         "find_precedents": ["task", "paths", "limit", "repo"],
         "query_decisions": ["text", *filters, "limit", "cursor", "repo"],
         "get_record": ["id", "at", "section", "cursor", "repo"],
+        "propose_record": ["record", "repo"],
+        "revise_record": ["id", "change", "propose", "repo"],
+        "forget_record": ["id", "reason", "propose", "repo"],
     }
 
 
@@ -407,5 +414,10 @@ def test_record_text_is_quoted_data(server: Sidecar, commit: Commit) -> None:
 
 def test_empty_profiles_are_refused() -> None:
     """A profile that has no tools yet is named instead of being served empty."""
-    with pytest.raises(SidecarError, match="review has no tools"):
-        tools.chosen(("review",))
+    with pytest.raises(SidecarError, match="history has no tools"):
+        tools.chosen(("history",))
+
+
+def test_the_command_line_offers_the_profiles_there_are() -> None:
+    """The profiles that `serve` takes, named there without importing the tools, are those of the table."""
+    assert set(serve_cmd.PROFILES) == set(tools.PROFILES)
