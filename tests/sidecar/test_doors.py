@@ -24,11 +24,8 @@ READING_COMMANDS = {
     "show": ["decision-1"],
     "list": [],
     "why": ["shop/checkout.py"],
-<<<<<<< HEAD
     "context": ["where do orders live", "--path", "shop/checkout.py"],
-=======
     "graph": ["decision-1"],
->>>>>>> wip/history
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
@@ -39,11 +36,8 @@ OTHER_COMMANDS = {
     "calibrate": "asks probes, gives a number",
     "import": "writes files",
     "hooks": "writes hooks",
-<<<<<<< HEAD
     "doctor": "tells the state of files and counts, and of no record more than its path and fault",
-=======
     "transcript": "keeps and reads sessions, which are no records",
->>>>>>> wip/history
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
     "propose": "writes a candidate; its hints go through recall",
