@@ -75,14 +75,15 @@ def _servers(data: Mapping[str, Any], key: str, root: Path) -> Iterator[tuple[st
     projects = data.get("projects")
     here = projects.get(str(root)) if isinstance(projects, dict) else None
     for part in (data, here):
-        found = part.get(key) if isinstance(part, Mapping) else None
+        found: Any = part.get(key) if isinstance(part, Mapping) else None
         for name, server in found.items() if isinstance(found, dict) else ():
             if isinstance(server, dict) and _is_ours(name, server):
                 yield name, server
 
 
 def _command(server: Mapping[str, Any]) -> list[str]:
-    command, arguments = server.get("command"), server.get("args")
+    command: Any = server.get("command")
+    arguments: Any = server.get("args")
     if isinstance(command, dict):  # Zed: {"path": ..., "args": [...]}
         command, arguments = command.get("path"), command.get("args", arguments)
     return [str(command or ""), *(str(word) for word in (arguments if isinstance(arguments, list) else ()))]
