@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from seed import text
 from sidecar.corpus import Corpus
-from sidecar.lexical import Lexical, score
+from sidecar.lexical import Lexical
 from sidecar.plane import CEILING, Nearness
 
 WORD_WEIGHT = 0.6
@@ -88,12 +88,13 @@ def term_groups(question: str, synonyms: dict[str, tuple[str, ...]]) -> list[tup
 
 def evidence(corpus: Corpus, phrase: Phrase, fusion: str, synonyms: dict[str, tuple[str, ...]]) -> Evidence:
     """Return the evidence of one phrasing: fused per record, with the passage that speaks most for it."""
-    lexical = score(corpus.documents, corpus.postings, term_groups(phrase.words, synonyms))
+    groups = term_groups(phrase.words, synonyms)
+    lexical = corpus.words.score(groups)
     words = lexical.records / (lexical.records + WORD_HALF)
     planes = [plane for plane in (phrase.second, phrase.first) if plane is not None]
     if fusion == "lexical" or not planes:
         cosine, fused, ceiling = -np.ones(len(corpus.heads)), words, 1.0
-        passage = _best_passage(lexical.passages, corpus.documents.owners, len(corpus.heads))
+        passage = _best_passage(corpus.words.passages(groups), corpus.documents.owners, len(corpus.heads))
     else:
         cosine, passage = planes[0].cosine, planes[0].passage
         fused, ceiling = (cosine, 1.0) if fusion == "cosine" else (fuse(planes, words), phrase.ceiling)

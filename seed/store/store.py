@@ -18,7 +18,7 @@ from seed.passages import Passage
 from seed.record import Problem, Record
 from seed.snapshot import Cut, Snapshot, record_from_json
 from seed.store import snapshots, vectors, words
-from seed.store.database import guarded, open_disposable, set_aside, writing
+from seed.store.database import guarded, open_disposable, open_reading, set_aside, writing
 from seed.store.lock import exclusive
 from seed.text import word_count
 
@@ -55,10 +55,14 @@ class Unseen:
 class Store:
     """One repository's store. Readers never wait; writers hold the seeding lock (seed.store.lock)."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, reading: bool = False) -> None:
+        """Open the store, made at the first use; with ``reading`` as it stands, which must be there already."""
         self.folder = folder
         self.path = folder / "store.db"
-        self._open()
+        if reading:
+            self.database = open_reading(self.path)
+        else:
+            self._open()
 
     def _open(self) -> None:
         self.database = open_disposable(self.path)

@@ -24,6 +24,8 @@ READING_COMMANDS = {
     "show": ["decision-1"],
     "list": [],
     "why": ["shop/checkout.py"],
+    "context": ["where do orders live", "--path", "shop/checkout.py"],
+    "graph": ["decision-1"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
@@ -34,6 +36,8 @@ OTHER_COMMANDS = {
     "calibrate": "asks probes, gives a number",
     "import": "writes files",
     "hooks": "writes hooks",
+    "doctor": "tells the state of files and counts, and of no record more than its path and fault",
+    "transcript": "keeps and reads sessions, which are no records",
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
     "propose": "writes a candidate; its hints go through recall",
@@ -48,6 +52,7 @@ READING_TOOLS: dict[str, dict[str, Any]] = {
     "find_precedents": {"task": "volcano", "paths": ["shop/checkout.py"]},
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
+    "assemble_context": {"task": "volcano", "paths": ["shop/checkout.py"]},
 }
 OTHER_TOOLS: dict[str, str] = {
     "propose_record": "writes a candidate; its hints go through recall",
