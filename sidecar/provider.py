@@ -18,7 +18,7 @@ from seed.git.worktree import WorkingTree
 from seed.store import portable
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
-from sidecar import cursor, reading, status
+from sidecar import contradictions, cursor, reading, status
 from sidecar import receipt as receipts
 from sidecar.answer import Answer, Hit, Ranked
 from sidecar.base import Bases, Since
@@ -202,6 +202,7 @@ class Provider:
             workspace=workspace,
             unchanged=self._unchanged(query.since),
         )
+        ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today))
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
         full = self._full(query, view, ranked, asked, start, workspace, statuses, since)
@@ -258,6 +259,8 @@ class Provider:
         texts = self.session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
         items = [answers.item(heads[h.ordinal], h, self._passage(corpus, h, texts), statuses) for h in ranked.hits]
         against = [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against]
+        for item in items:
+            item["conflicts"] += ranked.conflicts.get(item["id"].casefold(), ())
         lags = since is not None and since.mark([*items, *against])
         results = answers.fit(items)
         if ranked.retrieval == "listing":
