@@ -48,6 +48,8 @@ def full(session: Session, decided: Decided) -> Answer:
     texts = session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
     items = [answers.item(heads[h.ordinal], h, _passage(session, corpus, h, texts), statuses) for h in ranked.hits]
     against = [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against]
+    for item in items:
+        item["conflicts"] += ranked.conflicts.get(item["id"].casefold(), ())
     lags = since is not None and since.mark([*items, *against])
     results = answers.fit(items)
     if ranked.retrieval == "listing":

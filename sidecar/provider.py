@@ -17,7 +17,7 @@ from seed.git.worktree import WorkingTree
 from seed.store import portable
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
-from sidecar import compose, cursor, reading, status
+from sidecar import compose, contradictions, cursor, reading, status
 from sidecar import receipt as receipts
 from sidecar.answer import Answer
 from sidecar.base import Bases
@@ -202,6 +202,7 @@ class Provider:
             workspace=workspace,
             unchanged=self._unchanged(query.since),
         )
+        ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today))
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
         decided = Decided(

@@ -13,6 +13,7 @@ from pydantic import Field
 from seed.errors import SidecarError
 from sidecar import tell
 from sidecar.query import MAX_LIMIT, Query
+from sidecar.server.review import conflicts_record, conflicts_scan
 from sidecar.server.spec import BUDGET_SECONDS, Reply, Spec, fields
 
 if TYPE_CHECKING:
@@ -218,7 +219,11 @@ PROFILES: dict[str, tuple[Spec, ...]] = {
         Spec(forget_record, "Retire a record", _EDITED, writes=True),
     ),
     "history": (),
-    "review": (Spec(list_candidates, "List proposals", fields("format repository candidates", "note")),),
+    "review": (
+        Spec(list_candidates, "List proposals", fields("format repository candidates", "note")),
+        Spec(conflicts_scan, "Find contradictions", fields("format repository pairs total", "records compared anew")),
+        Spec(conflicts_record, "Judge a contradiction", fields("id ids verdict already", "branch"), writes=True),
+    ),
 }
 
 

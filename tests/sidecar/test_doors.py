@@ -24,6 +24,7 @@ READING_COMMANDS = {
     "show": ["decision-1"],
     "list": [],
     "why": ["shop/checkout.py"],
+    "conflicts": ["scan"],
     "context": ["where do orders live", "--path", "shop/checkout.py"],
     "graph": ["decision-1"],
 }
@@ -52,12 +53,14 @@ READING_TOOLS: dict[str, dict[str, Any]] = {
     "find_precedents": {"task": "volcano", "paths": ["shop/checkout.py"]},
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
+    "conflicts_scan": {},
     "assemble_context": {"task": "volcano", "paths": ["shop/checkout.py"]},
 }
 OTHER_TOOLS: dict[str, str] = {
     "propose_record": "writes a candidate; its hints go through recall",
     "revise_record": "writes a branch, or says where the file is",
     "forget_record": "writes a branch, or says where the file is",
+    "conflicts_record": "writes a candidate that names two records by their ids",
     "list_candidates": "lists what is not reviewed, marked as such; what is near goes through recall",
 }
 READING_RESOURCES = {"record://{id}": "record://decision-1"}
