@@ -34,6 +34,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
     "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
+    "gc": ("sidecar.cli.keep_cmd", "gc"),
+    "backup": ("sidecar.cli.keep_cmd", "backup"),
+    "restore": ("sidecar.cli.keep_cmd", "restore"),
 }
 
 
