@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 from seed.errors import SidecarError
 from sidecar.draft import Proposer
 from sidecar.server.desk import Desk
-from sidecar.server.tools import Spec
+from sidecar.server.spec import Spec
 from sidecar.version import VERSION
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ added to every tool when it is published (sidecar.server.app), and `who` calls i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -15,12 +13,12 @@ from pydantic import Field
 from seed.errors import SidecarError
 from sidecar import tell
 from sidecar.query import MAX_LIMIT, Query
+from sidecar.server.history_tools import HISTORY
+from sidecar.server.spec import BUDGET_SECONDS, Reply, Spec, fields
 
 if TYPE_CHECKING:
     from sidecar.draft import Proposer
     from sidecar.provider import Provider
-
-BUDGET_SECONDS = 2.0
 
 Text = Annotated[str, Field()]
 Texts = Annotated[list[str], Field()]
@@ -34,29 +32,6 @@ Trust = Annotated[str, Field(description="user_confirmed, document_extracted, ag
 Day = Annotated[str, Field(description="YYYY-MM-DD, inclusive")]
 Propose = Annotated[bool, Field(description="for a record in Git: make the branch")]
 Detail = Literal["brief", "full"]
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a tool returns: one object, and the same facts as text."""
-
-    structured: dict[str, Any]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """One tool as served: function, title, the top-level fields of its reply, and whether it writes."""
-
-    function: Callable[..., Reply]
-    title: str
-    output: dict[str, Any]
-    writes: bool = False
-
-    @property
-    def name(self) -> str:
-        """Return the tool's name: that of its function."""
-        return self.function.__name__
 
 
 def recall(  # noqa: PLR0913, PLR0917 - a tool has as many parameters as it has arguments
@@ -211,20 +186,14 @@ def _answer(provider: Provider, query: Query, detail: str) -> Reply:
     return Reply(answer, render(answer))
 
 
-def _fields(required: str, optional: str = "") -> dict[str, Any]:
-    """Return a schema that names the top-level fields only; `sidecar://schemas` has the whole of it."""
-    names = required.split()
-    return {"type": "object", "properties": {name: {} for name in names + optional.split()}, "required": names}
-
-
-_ANSWER = _fields(
+_ANSWER = fields(
     "verdict results receipt",
     "format retrieval withheld revision decided_against retired open_items degraded note total has_more next_cursor "
     "coverage",
 )
-_RECORD = _fields("record lineage body", "format next_cursor history revision sections note")
-_PROPOSED = _fields("id branch pushed write_hints", "command warnings seen_again commit path")
-_EDITED = _fields("id branch", "code state path line commit written pushed command")
+_RECORD = fields("record lineage body", "format next_cursor history revision sections note")
+_PROPOSED = fields("id branch pushed write_hints", "command warnings seen_again commit path")
+_EDITED = fields("id branch", "code state path line commit written pushed command")
 
 PROFILES: dict[str, tuple[Spec, ...]] = {
     "default": (
@@ -236,8 +205,8 @@ PROFILES: dict[str, tuple[Spec, ...]] = {
         Spec(revise_record, "Revise a record", _EDITED, writes=True),
         Spec(forget_record, "Retire a record", _EDITED, writes=True),
     ),
-    "history": (),
-    "review": (Spec(list_candidates, "List proposals", _fields("format repository candidates", "note")),),
+    "history": HISTORY,
+    "review": (Spec(list_candidates, "List proposals", fields("format repository candidates", "note")),),
 }
 
 
