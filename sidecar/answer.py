@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from seed.record import SOURCES
@@ -57,7 +57,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What the core decided: the page of hits, and everything that was held back and why."""
+    """What the core decided: the page of hits, and everything that was held back and why.
+
+    ``conflicts``: folded id -> the contradictions between records that were recorded or are hinted at.
+    """
 
     hits: tuple[Hit, ...]
     against: tuple[Hit, ...]
@@ -68,6 +71,7 @@ class Ranked:
     verdict: str
     retrieval: str
     open: tuple[OpenItem, ...] = ()
+    conflicts: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
 
 
 def why(hit: Hit) -> str:

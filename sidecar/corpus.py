@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from seed.lifecycle import at_day
 from seed.snapshot import Head, Snapshot
 from seed.text import is_cjk
+from sidecar.labels import Labels
 from sidecar.lexical import Documents, Postings, Words
 from sidecar.query import Query, by_default, passes, status_admits
 
@@ -40,6 +41,7 @@ class Corpus:
 
     snapshot: Snapshot
     words: Words
+    labels: Labels
     cjk: bool = False
 
     @property
@@ -106,7 +108,7 @@ def build(snapshot: Snapshot, lengths: NDArray[np.uint32], postings: Postings) -
     values = lengths.astype(np.float64)
     documents = Documents(snapshot.pids, snapshot.owners, snapshot.titles, values[:n], values[n:])
     cjk = sum(is_cjk(head.record.title) for head in snapshot.heads)
-    return Corpus(snapshot, Words(documents, postings), cjk=2 * cjk > len(snapshot.heads))
+    return Corpus(snapshot, Words(documents, postings), Labels(snapshot.heads), cjk=2 * cjk > len(snapshot.heads))
 
 
 def synonyms(glossary: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import stat
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,10 +68,13 @@ def documents(database: sqlite3.Connection, keys: Iterable[str]) -> NDArray[np.u
 
 
 @guarded
-def loose(database: sqlite3.Connection, keep: NDArray[np.uint32], spare: Iterable[bytes] = ()) -> Loose:
-    """Return what is not among the documents to ``keep``; vectors of the texts in ``spare`` (sha256) stay as well.
+def loose(
+    database: sqlite3.Connection, keys: Sequence[str], keep: NDArray[np.uint32], spare: Iterable[bytes] = ()
+) -> Loose:
+    """Return what the snapshots ``keys``, whose documents are ``keep``, do not refer to.
 
-    A parsed blob stays while all its passages do. Raises `StoreError`.
+    Vectors of the texts in ``spare`` (sha256) stay under the embedders that these snapshots use. A parsed blob stays
+    while all its passages do. Raises `StoreError`.
     """
     held = set(keep.tolist())
     blobs = []
@@ -82,11 +85,12 @@ def loose(database: sqlite3.Connection, keep: NDArray[np.uint32], spare: Iterabl
             blobs.append((oid, version))
     rows = database.execute("SELECT pid, sha FROM passages").fetchall()
     wanted = {sha for pid, sha in rows if pid in held} | set(spare)
+    used = {identity for key, identity in database.execute("SELECT key, identity FROM planes") if key in keys}
     every = database.execute("SELECT identity, sha FROM vectors")
     return Loose(
         tuple(blobs),
         tuple(pid for pid, _ in rows if pid not in held),
-        tuple((identity, sha) for identity, sha in every if sha not in wanted),
+        tuple((identity, sha) for identity, sha in every if sha not in wanted or identity not in used),
     )
 
 

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "withdraw": ("sidecar.cli.propose_cmd", "withdraw"),
     "done": ("sidecar.cli.propose_cmd", "done"),
     "review": ("sidecar.cli.review_cmd", "review"),
+    "conflicts": ("sidecar.cli.conflicts_cmd", "conflicts"),
     "context": ("sidecar.cli.context_cmd", "context"),
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
@@ -33,6 +34,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
     "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
+    "gc": ("sidecar.cli.keep_cmd", "gc"),
+    "backup": ("sidecar.cli.keep_cmd", "backup"),
+    "restore": ("sidecar.cli.keep_cmd", "restore"),
 }
 
 

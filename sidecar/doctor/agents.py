@@ -72,10 +72,10 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _servers(data: Mapping[str, Any], key: str, root: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the servers that are a sidecar, those that an agent keeps for this project's folder among them."""
-    projects = data.get("projects")
-    here = projects.get(str(root)) if isinstance(projects, dict) else None
+    projects: Any = data.get("projects", {})
+    here: Any = projects.get(str(root)) if isinstance(projects, dict) else None
     for part in (data, here):
-        found: Any = part.get(key) if isinstance(part, Mapping) else None
+        found = part.get(key) if isinstance(part, dict) else None
         for name, server in found.items() if isinstance(found, dict) else ():
             if isinstance(server, dict) and _is_ours(name, server):
                 yield name, server
@@ -85,7 +85,7 @@ def _command(server: Mapping[str, Any]) -> list[str]:
     command: Any = server.get("command")
     arguments: Any = server.get("args")
     if isinstance(command, dict):  # Zed: {"path": ..., "args": [...]}
-        command, arguments = command.get("path"), command.get("args", arguments)
+        arguments, command = command.get("args", arguments), command.get("path")
     return [str(command or ""), *(str(word) for word in (arguments if isinstance(arguments, list) else ()))]
 
 

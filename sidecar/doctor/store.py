@@ -82,7 +82,7 @@ def orphans(patient: Patient) -> Iterator[Said]:
     database = patient.data.database
     keys = [key for key, _, _ in inspect.snapshots(database)]
     kept = inspect.documents(database, keys)
-    loose = inspect.loose(database, kept)
+    loose = inspect.loose(database, keys, kept)
     text = f"{len(loose.passages)} passages and {len(loose.blobs)} files belong to no snapshot, {len(kept)} are in use"
     many = len(loose.passages) > _LOOSE_SHARE * max(len(kept), 1)
     yield ("info" if many else "ok"), text, "sidecar gc" if many else ""
