@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pygit2
-
 from seed.authoring import FIRST_STATUS, folder_of
 from seed.edit import with_values
 from seed.errors import SidecarError
 from seed.git.remote import default_branch
-from seed.git.repository import Repository
+from seed.git.repository import Repository, read_commit
 from seed.git.write import branch_commit, message, move_branch, write_commit
 from seed.lifecycle import overturns
 from seed.reader import parse_record
@@ -161,7 +159,7 @@ def _placed(repo: Repository, branch: str, commit: str) -> str:
     if move_branch(repo, branch, commit, "", "promote"):
         return commit
     there = branch_commit(repo, branch)
-    mine, theirs = (repo.git[oid].peel(pygit2.Commit) for oid in (commit, there))
+    mine, theirs = (read_commit(repo, oid) for oid in (commit, there))
     if mine.tree_id == theirs.tree_id and mine.parent_ids == theirs.parent_ids:
         return there
     raise SidecarError(f"branch {branch} is there already and differs", f"git branch -D {branch}")

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pygit2
-
 from seed.edit import with_values
 from seed.errors import SidecarError
 from seed.git.candidates import MARK
 from seed.git.remote import default_branch, on_remote, push, push_command, remote_name
-from seed.git.repository import Repository, head_commit
+from seed.git.repository import Repository, head_commit, read_commit
 from seed.git.write import PROPOSED_BY, branch_commit, message, move_branch, write_commit
 from seed.policy import Policy
 from sidecar.draft import Draft, Proposer, draft, file_of, read_values
@@ -133,7 +131,7 @@ def amend(repo: Repository, one: Pending, data: bytes, trailer: Mapping[str, str
 
     The commit is amended; one that a remote has already gets a commit on top, so that a push never needs force.
     """
-    node = repo.git[one.commit].peel(pygit2.Commit)
+    node = read_commit(repo, one.commit)
     remote = remote_name(repo)
     shared = bool(one.remote) or on_remote(repo, remote, one.branch) == one.commit
     text = message(subject or f"Propose {one.record.id} again", trailers=trailer) if shared else node.message
