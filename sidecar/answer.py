@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from seed.record import SOURCES
 from seed.snapshot import Head
 from sidecar.quote import one_line, safe, shorten
+
+if TYPE_CHECKING:
+    from sidecar.open_items import OpenItem
 
 FULL_BYTES = 8000
 BRIEF_PASSAGE = 300
@@ -54,7 +57,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What the core decided: the page of hits, and everything that was held back and why."""
+    """What the core decided: the page of hits, and everything that was held back and why.
+
+    ``conflicts``: folded id -> the contradictions between records that were recorded or are hinted at.
+    """
 
     hits: tuple[Hit, ...]
     against: tuple[Hit, ...]
@@ -64,6 +70,8 @@ class Ranked:
     nearest: tuple[int, ...]
     verdict: str
     retrieval: str
+    open: tuple[OpenItem, ...] = ()
+    conflicts: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
 
 
 def why(hit: Hit) -> str:

@@ -24,6 +24,9 @@ READING_COMMANDS = {
     "show": ["decision-1"],
     "list": [],
     "why": ["shop/checkout.py"],
+    "conflicts": ["scan"],
+    "context": ["where do orders live", "--path", "shop/checkout.py"],
+    "graph": ["decision-1"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
@@ -34,6 +37,11 @@ OTHER_COMMANDS = {
     "calibrate": "asks probes, gives a number",
     "import": "writes files",
     "hooks": "writes hooks",
+    "gc": "drops rows and counts them",
+    "backup": "writes a file of receipts, transcripts and branches",
+    "restore": "takes receipts, transcripts and branches from a file",
+    "doctor": "tells the state of files and counts, and of no record more than its path and fault",
+    "transcript": "keeps and reads sessions, which are no records",
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
     "propose": "writes a candidate; its hints go through recall",
@@ -48,11 +56,22 @@ READING_TOOLS: dict[str, dict[str, Any]] = {
     "find_precedents": {"task": "volcano", "paths": ["shop/checkout.py"]},
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
+    "conflicts_scan": {},
+    "assemble_context": {"task": "volcano", "paths": ["shop/checkout.py"]},
+    "search_graph": {"about": "decision-1"},
 }
 OTHER_TOOLS: dict[str, str] = {
+    "context_capture": "keeps sessions, which are no records",
+    "context_segment": "counts segments of a session",
+    "context_address": "finds bytes of sessions",
+    "context_read": "reads bytes of sessions",
+    "context_anchors": "tells what a session's compactions removed",
+    "context_segment_export": "gives texts of sessions",
+    "context_attach_vectors": "keeps vectors of sessions",
     "propose_record": "writes a candidate; its hints go through recall",
     "revise_record": "writes a branch, or says where the file is",
     "forget_record": "writes a branch, or says where the file is",
+    "conflicts_record": "writes a candidate that names two records by their ids",
     "list_candidates": "lists what is not reviewed, marked as such; what is near goes through recall",
 }
 READING_RESOURCES = {"record://{id}": "record://decision-1"}
