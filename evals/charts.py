@@ -35,8 +35,9 @@ def risk_coverage(found: Mapping[str, Any]) -> str:
 
 def distribution(found: Mapping[str, Any], key: str, title: str, floors: Sequence[float]) -> str:
     """Return one dot a question along its evidence (``key``), answerable ones above unanswerable ones."""
-    chart = _chart(key, x_title=title, range=(-0.5, 1.5), xrange=(0, 1), show_legend=False)
-    chart.x_labels = _TICKS
+    top = max([1.0, *floors, *(q[key] for q in found["questions"] if q[key] is not None)])
+    chart = _chart(key, x_title=title, range=(-0.5, 1.5), xrange=(0, top), show_legend=False)
+    chart.x_labels = [tick / 4 for tick in range(int(top * 4) + 1)]
     chart.y_labels = [{"label": "unanswerable", "value": 0}, {"label": "answerable", "value": 1}]
     for row, name in ((1, "answerable"), (0, "unanswerable")):
         values = sorted(max(q[key], 0.0) for q in found["questions"] if q["class"] == name and q[key] is not None)

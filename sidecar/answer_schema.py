@@ -108,12 +108,25 @@ def shown_schema() -> Schema:
     """Return the schema of one record as get_record returns it."""
     record = {"type": "object", "required": ["id", "kind", "title", "status", "trust", "path", "blob"]}
     touch = _object("commit date author subject", dict.fromkeys(("commit", "date", "author", "subject"), _TEXT))
+    step = _object(
+        "id step relation of status date title",
+        {
+            **dict.fromkeys(("id", "relation", "of", "date", "title"), _TEXT),
+            "step": {"type": "integer"},
+            "status": _STATUS,
+            "cycle": _FLAG,
+        },
+    )
     found = _object(
-        "format record lineage section body chars next_cursor history history_complete twins revision",
+        "format record lineage chain cited_by paths section body chars next_cursor history history_complete twins "
+        "revision",
         {
             "format": {"const": 1},
             "record": record,
             "lineage": _list(_LINK),
+            "chain": _list(step),
+            "cited_by": _list(_object("id how status", {"id": _TEXT, "how": _TEXT, "status": _STATUS})),
+            "paths": _list(_object("path exists", {"path": _TEXT, "exists": _FLAG})),
             "section": _TEXT,
             "body": _TEXT,
             "chars": _COUNT,

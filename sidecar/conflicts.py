@@ -76,7 +76,8 @@ def means(plane: Plane) -> NDArray[np.float32]:
     vectors = np.where(have[:, np.newaxis], np.asarray(plane.matrix[plane.rows]), 0).astype(np.float32)
     sums: NDArray[np.float32] = np.add.reduceat(vectors, plane.starts, axis=0)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    return sums / np.maximum(lengths, np.float32(1e-9))
+    unit: NDArray[np.float32] = sums / np.maximum(lengths, np.float32(1e-9))
+    return unit
 
 
 def pairs(

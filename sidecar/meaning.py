@@ -116,7 +116,8 @@ class Meaning:
         main, other = self._planes(corpus, way)
         plane = other or main
         on = EVIDENCE[policy.fusion] if plane is not None else "lexical"
-        if plane is not None and (named := policy.floor_for(plane.identity, on)):
+        identity = plane.identity if plane is not None else ""  # "" is the identity of words alone
+        if named := policy.floor_for(identity, on):
             return InForce(named.value, "policy", named.probe)
         probes = shipped_probes()[way.language]
         embedder = next((e for e in session.embedders(policy) if plane and e.identity.digest == plane.identity), None)

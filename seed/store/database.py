@@ -66,6 +66,19 @@ def open_disposable(path: Path) -> sqlite3.Connection:
         return open_database(path)
 
 
+def open_reading(path: Path) -> sqlite3.Connection:
+    """Open a database without changing a byte of it, for whoever looks and does not use. Raises `StoreError`.
+
+    Without a write-ahead log nobody is writing, and SQLite may leave its own companions out.
+    """
+    log = path.with_name(path.name + "-wal")
+    alone = not log.exists() or not log.stat().st_size
+    try:
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)
+    except sqlite3.Error as exc:
+        raise StoreError(f"{path} cannot be read: {exc}", "check its permissions") from None
+
+
 def set_aside(path: Path) -> None:
     """Rename a damaged database and its companions, so that nothing reads half of it."""
     stamp = time.strftime("%Y%m%dT%H%M%S")

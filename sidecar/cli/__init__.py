@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("sidecar.cli.read_cmd", "show"),
     "list": ("sidecar.cli.read_cmd", "list_"),
     "why": ("sidecar.cli.read_cmd", "why"),
+    "graph": ("sidecar.cli.graph_cmd", "graph"),
     "check": ("sidecar.cli.check_cmd", "check"),
     "new": ("sidecar.cli.write_cmd", "new"),
     "renumber": ("sidecar.cli.write_cmd", "renumber"),
@@ -29,9 +30,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
     "import": ("sidecar.cli.import_cmd", "command"),
+    "transcript": ("sidecar.cli.transcript_cmd", "command"),
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
+    "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
+    "gc": ("sidecar.cli.keep_cmd", "gc"),
+    "backup": ("sidecar.cli.keep_cmd", "backup"),
+    "restore": ("sidecar.cli.keep_cmd", "restore"),
 }
 
 

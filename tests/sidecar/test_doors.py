@@ -27,6 +27,7 @@ READING_COMMANDS = {
     "why": ["shop/checkout.py"],
     "conflicts": ["scan"],
     "context": ["where do orders live", "--path", "shop/checkout.py"],
+    "graph": ["decision-1"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
@@ -38,6 +39,11 @@ OTHER_COMMANDS = {
     "calibrate": "asks probes, gives a number",
     "import": "writes files",
     "hooks": "writes hooks",
+    "gc": "drops rows and counts them",
+    "backup": "writes a file of receipts, transcripts and branches",
+    "restore": "takes receipts, transcripts and branches from a file",
+    "doctor": "tells the state of files and counts, and of no record more than its path and fault",
+    "transcript": "keeps and reads sessions, which are no records",
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
     "propose": "writes a candidate; its hints go through recall",
