@@ -12,6 +12,7 @@ _WIDTH, _HEIGHT = 640, 400
 _FONT = 22
 """Size in units of the drawing: about 12 pixels on a phone, where 640 units are 360 pixels wide."""
 _JITTER = 0.28
+_TICKS = (0, 0.25, 0.5, 0.75, 1)
 _EXTRAS = re.compile(r"<!--.*?-->|<script.*?</script>", re.DOTALL)
 _CSS = """inline:
 {{ id }} .guide.line, {{ id }} .axis .line { stroke: var(--line) !important; }
@@ -26,7 +27,7 @@ def risk_coverage(found: Mapping[str, Any]) -> str:
     chart = _chart(
         "coverage", x_title="unanswerable answered", y_title="answerable answered", range=(0, 1), xrange=(0, 1)
     )
-    chart.x_labels = chart.y_labels = (0, 0.25, 0.5, 0.75, 1)
+    chart.x_labels = chart.y_labels = _TICKS
     chart.add("any threshold", points, show_dots=False, stroke_style={"width": 4})
     chart.add("the floor in force", [here] if None not in here else [], stroke=False, dots_size=11)
     return _svg(chart)
@@ -34,10 +35,12 @@ def risk_coverage(found: Mapping[str, Any]) -> str:
 
 def distribution(found: Mapping[str, Any], key: str, title: str, floors: Sequence[float]) -> str:
     """Return one dot a question along its evidence (``key``), answerable ones above unanswerable ones."""
-    chart = _chart(key, x_title=title, range=(-0.5, 1.5))
+    top = max([1.0, *floors, *(q[key] for q in found["questions"] if q[key] is not None)])
+    chart = _chart(key, x_title=title, range=(-0.5, 1.5), xrange=(0, top), show_legend=False)
+    chart.x_labels = [tick / 4 for tick in range(int(top * 4) + 1)]
     chart.y_labels = [{"label": "unanswerable", "value": 0}, {"label": "answerable", "value": 1}]
     for row, name in ((1, "answerable"), (0, "unanswerable")):
-        values = sorted(q[key] for q in found["questions"] if q["class"] == name and q[key] is not None)
+        values = sorted(max(q[key], 0.0) for q in found["questions"] if q["class"] == name and q[key] is not None)
         dots = [(value, row + _JITTER * ((at % 5) - 2) / 2) for at, value in enumerate(values)]
         chart.add(name, dots, stroke=False, dots_size=6)
     for floor in floors:
@@ -61,7 +64,7 @@ def _chart(name: str, **options: Any) -> Any:  # noqa: ANN401 - pygal ships no t
     )  # fmt: skip
     chart = pygal.XY(
         style=style, js=[], css=["file://style.css", "file://graph.css", _CSS], width=_WIDTH, height=_HEIGHT,
-        legend_at_bottom=True, legend_at_bottom_columns=3, disable_xml_declaration=True, explicit_size=False,
+        legend_at_bottom=True, legend_at_bottom_columns=2, disable_xml_declaration=True, explicit_size=False,
         truncate_legend=-1, x_value_formatter="{:g}".format, value_formatter="{:g}".format, **options,
     )  # fmt: skip
     chart.uuid = name

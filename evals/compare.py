@@ -1,4 +1,4 @@
-"""A result against a baseline, figure by figure and question by question. Pure."""
+"""A result against a baseline, figure by figure and question by question."""
 
 from __future__ import annotations
 

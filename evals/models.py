@@ -25,7 +25,11 @@ COLUMNS = ("recall@1", "recall@3", "recall@10", "mrr", "noise", "answered_answer
 
 def only(name: str, setup: Setup) -> Setup:
     """Return a setup in which one model serves every question, whatever its language."""
-    return replace(setup, embedders=lambda policy: [named(name, policy)])
+    return replace(
+        setup,
+        embedders=lambda policy: [named(name, policy)],
+        adjust=lambda policy: replace(setup.adjust(policy), languages="off"),
+    )
 
 
 def named(name: str, policy: Policy) -> Embedder:

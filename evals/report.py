@@ -1,4 +1,4 @@
-"""A result as one self-contained page: no script, nothing fetched, light and dark, readable on a phone. Pure."""
+"""A result as one self-contained page: no script, nothing fetched, light and dark, readable on a phone."""
 
 from __future__ import annotations
 
@@ -79,11 +79,10 @@ def _card(name: str, figure: Mapping[str, Any]) -> Html:
 def _charts(found: Mapping[str, Any]) -> Html:
     floors = sorted({q["floor"] for q in found["questions"]})
     told = ", ".join(cell(floor) for floor in floors)
+    evidence = f"Evidence of the best record of each question; dashed, the floor {told}. Exact tokens stand rightmost."
     drawn = {
         "Risk and coverage: what each threshold would answer, and what the floor in force does.": risk_coverage(found),
-        f"Evidence of the best record of each question; floor {told}. An exact token counts as 1.": distribution(
-            found, "confidence", "evidence before the floor", floors
-        ),
+        evidence: distribution(found, "confidence", "evidence before the floor", floors),
         "Cosine of the nearest passage for each question.": distribution(found, "cosine", "cosine", ()),
     }
     figures = "".join(f"<figure>{svg}<figcaption>{escape(text)}</figcaption></figure>" for text, svg in drawn.items())

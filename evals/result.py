@@ -1,4 +1,4 @@
-"""The result of a run as one JSON object: figures, groups, every question, and the stamp of what was read. Pure."""
+"""The result of a run as one JSON object: figures, groups, every question, and the stamp of what was read."""
 
 from __future__ import annotations
 

@@ -41,8 +41,6 @@ class Policy:
     languages: str = "use-multilingual-v3"
     fusion: Fusion = "hybrid"
     passage_chars: int = 900
-    reranker: str = ""
-    graph_beta: float = 0.0
     floors: tuple[Floor, ...] = ()
     weights: dict[str, float] = field(default_factory=lambda: dict(WEIGHTS))
     workspaces: dict[str, str] = field(default_factory=dict)

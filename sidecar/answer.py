@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seed.record import SOURCES
 from seed.snapshot import Head
 from sidecar.quote import one_line, safe, shorten
+
+if TYPE_CHECKING:
+    from sidecar.open_items import OpenItem
 
 FULL_BYTES = 8000
 BRIEF_PASSAGE = 300
@@ -64,6 +67,7 @@ class Ranked:
     nearest: tuple[int, ...]
     verdict: str
     retrieval: str
+    open: tuple[OpenItem, ...] = ()
 
 
 def why(hit: Hit) -> str:

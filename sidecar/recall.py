@@ -6,7 +6,7 @@ Pure: the clock, the policy and the question's vectors are arguments.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 import numpy as np
@@ -18,6 +18,7 @@ from sidecar.answer import Hit, Ranked
 from sidecar.corpus import Admitted, Corpus, synonyms
 from sidecar.floor import verdict
 from sidecar.mentions import Mentions, mask, mentions
+from sidecar.open_items import open_items, set_aside
 from sidecar.plane import CEILING
 from sidecar.query import Query
 from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order, supported
@@ -73,6 +74,7 @@ def recall(
     if query.listing or not phrases:
         kept = _kept(query, parts, tokens, told, len(corpus.heads))
         return _listing(corpus, query, admitted, kept, told, start, today)
+    admitted, waiting = set_aside(corpus, query, admitted)
     found = supported(combine(parts), admitted.results)
     tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
@@ -81,7 +83,8 @@ def recall(
     scored = _score(corpus, policy, found, tokens, named | set(successors), today, told)
     mode = _retrieval(policy.fusion, phrases)
     spelled = spellings(" ".join(phrase.words for phrase in phrases))
-    return _page(corpus, query, admitted, found, scored, named, start, today, mode, spelled)
+    page = _page(corpus, query, admitted, found, scored, named, start, today, mode, spelled)
+    return replace(page, open=open_items(corpus, waiting, [hit.ordinal for hit in page.hits], scored.answers))
 
 
 def _kept(

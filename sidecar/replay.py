@@ -40,6 +40,8 @@ def verify(provider: Provider, receipt: Mapping[str, Any], progress: Progress | 
     """
     if receipt.get("shareable_of"):
         return Verified("cannot replay: the question's text (this is the shareable form, which holds its hash)")
+    if receipt.get("kind") == "address":
+        return Verified("cannot replay: it addressed sessions, not records ('sidecar transcript address' asks again)")
     repo = provider.session.repo
     tree = str(receipt["knowledge_tree"])
     if tree and not has_object(repo, tree):

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from seed.embed.identity import Identity
 from seed.passages import Passage
-from seed.policy import from_json
 from seed.record import Problem, Record
-from seed.snapshot import Cut, Snapshot, Unreadable, head_from_list, head_to_list, record_from_json
-from seed.store import vectors, words
+from seed.snapshot import Cut, Snapshot, record_from_json
+from seed.store import snapshots, vectors, words
 from seed.store.database import guarded, open_disposable, open_reading, set_aside, writing
 from seed.store.lock import exclusive
 from seed.text import word_count
@@ -169,32 +168,11 @@ class Store:
     @guarded
     def publish(self, snapshot: Snapshot, lengths: NDArray[np.uint32]) -> None:
         """Make a snapshot readable, whole or not at all. ``lengths``: passages, then titles, (n + heads,)."""
-        heads = json.dumps(
-            {
-                "tree": snapshot.tree,
-                "candidates": snapshot.candidates,
-                "policy_fault": snapshot.policy_fault,
-                "glossary": {k: list(v) for k, v in snapshot.glossary.items()},
-                "unreadable": [[u.path, asdict(u.problem)] for u in snapshot.unreadable],
-                "heads": [head_to_list(h) for h in snapshot.heads],
-            },
-            ensure_ascii=False,
-            separators=(",", ":"),
-        )
-        owners = np.concatenate([snapshot.owners, snapshot.titles, lengths]).astype("<u4")
         with writing(self.database):
             self.database.execute(
-                "INSERT OR REPLACE INTO snapshots (key, commit_id, made, policy, heads, pids, owners)"
+                "INSERT OR REPLACE INTO snapshots (key, commit_id, policy, heads, pids, owners, made)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    snapshot.key,
-                    snapshot.commit,
-                    time.time(),
-                    snapshot.policy.to_json(),
-                    zlib.compress(heads.encode(), 1),
-                    snapshot.pids.astype("<u4").tobytes(),
-                    owners.tobytes(),
-                ),
+                (*snapshots.encode(snapshot, lengths), time.time()),
             )
             old = "SELECT key FROM snapshots ORDER BY number DESC LIMIT -1 OFFSET ?"
             for (key,) in self.database.execute(old, (KEEP_SNAPSHOTS,)).fetchall():
@@ -214,27 +192,7 @@ class Store:
         row = self.database.execute(query, (key,) if key else ()).fetchone()
         if row is None:
             return None
-        found, commit, policy, packed, pid_bytes, owner_bytes = row
-        data = json.loads(zlib.decompress(packed))
-        heads = tuple(head_from_list(h) for h in data["heads"])
-        pids = np.frombuffer(pid_bytes, dtype="<u4")
-        arrays = np.frombuffer(owner_bytes, dtype="<u4")
-        n, m = len(pids), len(heads)
-        snapshot = Snapshot(
-            key=found,
-            commit=commit,
-            tree=data["tree"],
-            candidates=data["candidates"],
-            policy=from_json(policy),
-            heads=heads,
-            unreadable=tuple(Unreadable(path, Problem(**problem)) for path, problem in data["unreadable"]),
-            pids=pids,
-            owners=arrays[:n],
-            titles=arrays[n : n + m],
-            glossary={k: tuple(v) for k, v in data["glossary"].items()},
-            policy_fault=data["policy_fault"],
-        )
-        return snapshot, arrays[n + m :]
+        return snapshots.decode(row)
 
     # --- vectors and floors ---------------------------------------------------------------------------------
 

@@ -79,6 +79,7 @@ SCHEMES: dict[str, Callable[[bytes, list[Said]], Iterator[int]]] = {
     "sized-900": sized,
     "changepoint": changepoint,
 }
+DEFAULT = "structural"
 VERSION = 1  # of every scheme: another one is another index family
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sidecar.cli.common import Progress, json_option, print_json, provider, repo_option
 from sidecar.cli.recall_cmd import BUDGET_SECONDS, filters
+from sidecar.quote import safe
 
 if TYPE_CHECKING:
+    from sidecar.provider import Provider
     from sidecar.query import Query
 
 
@@ -70,15 +72,15 @@ def list_(
 @json_option
 @repo_option
 def why(path: str, limit: int, cursor: str, as_json: bool, repo: str) -> None:
-    """List the records in force that speak of a file or folder: by their paths, or by naming it in their text."""
+    """List the records in force that speak of a file or folder, and the turns where it was last worked on."""
     from sidecar.query import Query
 
     here = Path(repo) / path
     asked = str(here.resolve()) if here.exists() else path
-    _answer(Query(limit=limit, cursor=cursor, paths=(asked,)), repo, as_json=as_json)
+    _answer(Query(limit=limit, cursor=cursor, paths=(asked,)), repo, as_json=as_json, turns_of=asked)
 
 
-def _answer(query: Query, repo: str, *, as_json: bool, since: str = "") -> None:
+def _answer(query: Query, repo: str, *, as_json: bool, since: str = "", turns_of: str = "") -> None:
     from dataclasses import replace
 
     from sidecar.render import render
@@ -86,8 +88,23 @@ def _answer(query: Query, repo: str, *, as_json: bool, since: str = "") -> None:
     progress = Progress(quiet=as_json)
     with provider(repo) as opened:
         answer = opened.recall(replace(query, listing=True, since=since), budget=BUDGET_SECONDS, progress=progress)
+        turns = _turns(opened, turns_of) if turns_of and not query.cursor else []
     progress.close()
     if as_json:
-        print_json(answer)
-    else:
-        print(render(answer, colour=sys.stdout.isatty()))
+        print_json({**answer, "turns": turns} if turns_of else answer)
+        return
+    print(render(answer, colour=sys.stdout.isatty()))
+    for one in turns:
+        place = f"bytes {one['start_byte']}-{one['end_byte']}"
+        print(f"Worked on in {one['transcript']}, turn {one['turn']}, {place}: {safe(one['path'])}")
+
+
+def _turns(opened: Provider, path: str) -> list[dict[str, Any]]:
+    """Return the turns where a path was last worked on; most repositories have no session, and load no graph."""
+    from sidecar.history import open_history
+
+    if not open_history(opened.session.folder).archive.ids():
+        return []
+    from sidecar.graph import Graph
+
+    return Graph(opened).worked_on(opened.session.inside(path))

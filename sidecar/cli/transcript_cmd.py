@@ -14,8 +14,9 @@ import click
 from seed.errors import SidecarError
 from seed.transcript.capture import Options
 from sidecar import history
+from sidecar.cli import transcript_find, transcript_read
 from sidecar.cli.common import json_option, print_json, repo_option
-from sidecar.cli.transcript_read import COMMANDS, Size
+from sidecar.cli.transcript_read import Size
 
 POLL_SECONDS = 1.0
 
@@ -166,5 +167,5 @@ def export(ident: str, output: Path, as_json: bool, repo: str) -> None:
         print(f"{output}: {reader.manifest.size} bytes, {reader.manifest.digest}{partly}")
 
 
-for _reading in COMMANDS:
-    command.add_command(_reading)
+for _command in (*transcript_read.COMMANDS, *transcript_find.COMMANDS):
+    command.add_command(_command)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from seed.errors import SidecarError
-from seed.transcript.segments import SCHEMES
+from seed.transcript.segments import DEFAULT, SCHEMES
 from sidecar import history
 from sidecar.cli.common import json_option, print_json, repo_option
 
@@ -75,7 +75,7 @@ def read(
         part = (
             "" if one["end"] - one["start"] == one["total"] else f", bytes {one['start']}-{one['end']}/{one['total']}"
         )
-        print(f"--- turn {one['turn']}{seq} {one['role'] or one['type']}{part}\n{_safe(one['text'])}")
+        print(f"--- turn {one['turn']}{seq} {one['role'] or one['type']}{part}\n{safe(one['text'])}")
     for note in _notes(told, match):
         print(note, file=sys.stderr)
 
@@ -105,7 +105,7 @@ def _spread(texts: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """Return ``text`` so that a terminal only shows it: a session's control characters command nothing."""
     if not sys.stdout.isatty():
         return text
@@ -124,7 +124,7 @@ def anchors_(ident: str, generation: int | None, as_json: bool, repo: str) -> No
         print_json(told)
         return
     for one in told["generations"]:
-        print(f"{_safe(one['text'])}\n")
+        print(f"{safe(one['text'])}\n")
     print(f"{told['surface']} turns visible, {told['shadowed']} shadowed, {told['log_only']} log-only")
     derived = " (derived from what is ever hidden)" if told["types_derived"] else ""
     print(f"visible types: {', '.join(told['visible_types']) or 'none'}{derived}")
@@ -136,7 +136,7 @@ def anchors_(ident: str, generation: int | None, as_json: bool, repo: str) -> No
 
 @click.command(epilog="Example: sidecar transcript segment claude-5f1c --scheme structural")
 @click.argument("ident", metavar="[ID]", default="")
-@click.option("--scheme", type=click.Choice(list(SCHEMES)), default="structural", show_default=True)
+@click.option("--scheme", type=click.Choice(list(SCHEMES)), default=DEFAULT, show_default=True)
 @json_option
 @repo_option
 def segment(ident: str, scheme: str, as_json: bool, repo: str) -> None:
@@ -163,7 +163,7 @@ def candidates_(ident: str, fresh: bool, as_json: bool, repo: str) -> None:
     for one in told["candidates"]:
         source = one["source"]
         where = f"turn {source['turn']}, bytes {source['start_byte']}-{source['end_byte']}"
-        print(f"{one['key']} {one['kind']} ({where}): {_safe(one['quote'])}")
+        print(f"{one['key']} {one['kind']} ({where}): {safe(one['quote'])}")
     if not told["candidates"]:
         print(f"{told['transcript']}: nothing worth a record was found by the rules.")
 

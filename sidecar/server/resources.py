@@ -50,9 +50,17 @@ def add_resources(server: MCPServer[Any], desk: Desk) -> None:
     def schemas() -> str:
         """JSON Schemas of the tools' replies and of a record file."""
         from seed.schema import record_schema
-        from sidecar.answer_schema import answer_schema, shown_schema
+        from sidecar.answer_schema import answer_schema, context_schema, edited_schema, proposed_schema, shown_schema
 
-        found = {"answer": answer_schema(), "get_record": shown_schema(), "record_file": record_schema()}
+        found = {
+            "answer": answer_schema(),
+            "get_record": shown_schema(),
+            "assemble_context": context_schema(),
+            "propose_record": proposed_schema(),
+            "revise_record": edited_schema(),
+            "forget_record": edited_schema(),
+            "record_file": record_schema(),
+        }
         return json.dumps(found, ensure_ascii=False)
 
 

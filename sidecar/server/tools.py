@@ -6,8 +6,6 @@ added to every tool when it is published (sidecar.server.app), and `who` calls i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -15,47 +13,24 @@ from pydantic import Field
 from seed.errors import SidecarError
 from sidecar import tell
 from sidecar.query import MAX_LIMIT, Query
+from sidecar.server.spec import BUDGET_SECONDS, Reply, Spec, fields
 
 if TYPE_CHECKING:
     from sidecar.draft import Proposer
     from sidecar.provider import Provider
 
-BUDGET_SECONDS = 2.0
-
 Text = Annotated[str, Field()]
 Texts = Annotated[list[str], Field()]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
-Cursor = Annotated[str, Field(description="next_cursor of the previous page")]
+Cursor = Annotated[str, Field(description="next_cursor")]
 Kinds = Annotated[list[str], Field(description="decision, adr, fact, finding, history")]
 Statuses = Annotated[list[str], Field(description='default: in force; ["all"]: every one')]
 Tags = Annotated[list[str], Field(description="all must match")]
-PathFilter = Annotated[str, Field(description="only records whose paths lie at or around it")]
+PathFilter = Annotated[str, Field(description="only records at or around it")]
 Trust = Annotated[str, Field(description="user_confirmed, document_extracted, agent_generated")]
 Day = Annotated[str, Field(description="YYYY-MM-DD, inclusive")]
+Propose = Annotated[bool, Field(description="for a record in Git: make the branch")]
 Detail = Literal["brief", "full"]
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a tool returns: one object, and the same facts as text."""
-
-    structured: dict[str, Any]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """One tool as served: function, title, the top-level fields of its reply, and whether it writes."""
-
-    function: Callable[..., Reply]
-    title: str
-    output: dict[str, Any]
-    writes: bool = False
-
-    @property
-    def name(self) -> str:
-        """Return the tool's name: that of its function."""
-        return self.function.__name__
 
 
 def recall(  # noqa: PLR0913, PLR0917 - a tool has as many parameters as it has arguments
@@ -104,6 +79,19 @@ def find_precedents(
     if not task.strip():
         raise SidecarError("task is empty", "say in one sentence what you are about to do or decide")
     return _answer(provider, Query(task, limit=limit, paths=tuple(paths)), "brief")
+
+
+def assemble_context(
+    provider: Provider,
+    task: Annotated[str, Field(description="what this session is to do")],
+    paths: Annotated[list[str], Field(description="files or folders it touches")] = [],  # noqa: B006
+    budget: Annotated[int, Field(ge=200, description="tokens")] = 2000,
+) -> Reply:
+    """Once at the start of a session: what binds it, what was decided against, open items, conflicts."""
+    from sidecar.context import render
+
+    pack = provider.context(task, paths, budget=budget, seconds=BUDGET_SECONDS)
+    return Reply(pack, render(pack))
 
 
 def query_decisions(  # noqa: PLR0913, PLR0917 - as above
@@ -172,7 +160,7 @@ def revise_record(
     who: Proposer,
     id: str,  # noqa: A002 - the argument's public name
     change: Annotated[dict[str, Any], Field(description="keys to set; null removes one")],
-    propose: Annotated[bool, Field(description="for a record in Git: make the branch")] = False,
+    propose: Propose = False,
 ) -> Reply:
     """Amend a candidate. A record in Git is not edited: you get file, line and commit, and a branch if you want it."""
     from sidecar.revise import revise
@@ -186,7 +174,7 @@ def forget_record(
     who: Proposer,
     id: str,  # noqa: A002 - as above
     reason: str = "",
-    propose: Annotated[bool, Field(description="for a record in Git: make the branch")] = False,
+    propose: Propose = False,
 ) -> Reply:
     """Withdraw a candidate, or propose to retire a record in Git."""
     from sidecar.revise import forget
@@ -210,32 +198,27 @@ def _answer(provider: Provider, query: Query, detail: str) -> Reply:
     return Reply(answer, render(answer))
 
 
-def _fields(required: str, optional: str = "") -> dict[str, Any]:
-    """Return a schema that names the top-level fields only; `sidecar://schemas` has the whole of it."""
-    names = required.split()
-    return {"type": "object", "properties": {name: {} for name in names + optional.split()}, "required": names}
-
-
-_ANSWER = _fields(
-    "format verdict retrieval results withheld revision receipt",
-    "decided_against retired open_items degraded note total has_more next_cursor coverage",
-)
-_RECORD = _fields("format record lineage body next_cursor history revision", "sections note")
-_PROPOSED = _fields("format id status branch commit path pushed command write_hints warnings seen_again repository")
-_EDITED = _fields("format id repository", "code state status branch commit path line written message pushed command")
+# The list of tools is read by every session, so it names of each reply what an agent acts on; the schemas name all.
+_ANSWER = fields("verdict results receipt", "decided_against open_items note next_cursor")
+_LISTED = fields("verdict results receipt")
+_RECORD = fields("record lineage body")
+_PROPOSED = fields("id branch pushed write_hints", "command warnings seen_again commit path")
+_EDITED = fields("id branch", "code state path line commit written pushed command")
+_CONTEXT = fields("constraints decisions receipt")
 
 PROFILES: dict[str, tuple[Spec, ...]] = {
     "default": (
         Spec(recall, "Ask the records", _ANSWER),
-        Spec(find_precedents, "Find precedents", _ANSWER),
-        Spec(query_decisions, "List records", _ANSWER),
+        Spec(find_precedents, "Find precedents", _LISTED),
+        Spec(query_decisions, "List records", _LISTED),
         Spec(get_record, "Read a record", _RECORD),
+        Spec(assemble_context, "Start a session", _CONTEXT),
         Spec(propose_record, "Propose a record", _PROPOSED, writes=True),
         Spec(revise_record, "Revise a record", _EDITED, writes=True),
         Spec(forget_record, "Retire a record", _EDITED, writes=True),
     ),
     "history": (),
-    "review": (Spec(list_candidates, "List proposals", _fields("format repository candidates", "note")),),
+    "review": (Spec(list_candidates, "List proposals", fields("format repository candidates", "note")),),
 }
 
 

@@ -72,6 +72,13 @@ def test_dense(measure: Measure) -> None:
     assert measure("dense")["questions"][0]["cosine"] <= 0
 
 
+def test_floor_of_words_alone(measure: Measure) -> None:
+    """Words alone have a floor of their own, and the evidence below it is measured too."""
+    asked = measure("dense", "- {id: a, question: Which pancakes swap plates, expected: []}\n")
+    question = asked["questions"][0]
+    assert 0 < question["confidence"] <= question["floor"]
+
+
 def test_instruction(measure: Measure) -> None:
     """Without the instruction a question is embedded like a passage, under an identity that says so."""
     instructed, bare = Setup(embedders=lambda _: [Instructed()]), Setup(embedders=lambda _: [ToyEmbedder()])

@@ -24,6 +24,8 @@ READING_COMMANDS = {
     "show": ["decision-1"],
     "list": [],
     "why": ["shop/checkout.py"],
+    "context": ["where do orders live", "--path", "shop/checkout.py"],
+    "graph": ["decision-1"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
@@ -38,6 +40,7 @@ OTHER_COMMANDS = {
     "backup": "writes a file of receipts, transcripts and branches",
     "restore": "takes receipts, transcripts and branches from a file",
     "doctor": "tells the state of files and counts, and of no record more than its path and fault",
+    "transcript": "keeps and reads sessions, which are no records",
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
     "propose": "writes a candidate; its hints go through recall",
@@ -45,14 +48,21 @@ OTHER_COMMANDS = {
     "promote": "writes a branch",
     "withdraw": "ends a branch",
     "done": "writes a branch",
+    "review": "compares two commits, whatever the status, and gives ids",
 }
 READING_TOOLS: dict[str, dict[str, Any]] = {
     "recall": {"question": "where do orders live"},
     "find_precedents": {"task": "volcano", "paths": ["shop/checkout.py"]},
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
+    "assemble_context": {"task": "volcano", "paths": ["shop/checkout.py"]},
 }
-OTHER_TOOLS: dict[str, str] = {}
+OTHER_TOOLS: dict[str, str] = {
+    "propose_record": "writes a candidate; its hints go through recall",
+    "revise_record": "writes a branch, or says where the file is",
+    "forget_record": "writes a branch, or says where the file is",
+    "list_candidates": "lists what is not reviewed, marked as such; what is near goes through recall",
+}
 READING_RESOURCES = {"record://{id}": "record://decision-1"}
 OTHER_RESOURCES = {"sidecar://status": "counts and identities", "sidecar://schemas": "gives schemas"}
 Surface = Callable[[Path], str]

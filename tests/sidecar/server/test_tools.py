@@ -17,7 +17,7 @@ from seed.errors import SidecarError
 from seed.policy import Policy
 from seed.store.lock import exclusive
 from seed.store.paths import home
-from sidecar.answer_schema import answer_schema, shown_schema
+from sidecar.answer_schema import answer_schema, context_schema, shown_schema
 from sidecar.cli import serve_cmd
 from sidecar.provider import Provider
 from sidecar.server import tools
@@ -32,7 +32,10 @@ GOOD = {
     "find_precedents": {"task": "store orders elsewhere", "paths": ["shop/store/orders.py"]},
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
+    "assemble_context": {"task": "store orders elsewhere", "paths": ["shop/store/orders.py"]},
 }
+SCHEMAS = {"get_record": shown_schema, "assemble_context": context_schema}
+WRITING = ("propose_record", "revise_record", "forget_record")
 BAD = [
     ("recall", {}, "'question' is missing"),
     ("recall", {"question": " "}, "question is empty"),
@@ -56,6 +59,8 @@ BAD = [
     ("query_decisions", {"limit": 51}, "whole number from 1 to 50"),
     ("query_decisions", {"trust": "blind"}, "use user_confirmed"),
     ("get_record", {}, "'id' is missing"),
+    ("assemble_context", {"task": " "}, "task is empty"),
+    ("assemble_context", {"task": "x", "budget": 1}, "whole number from 200"),
     ("get_record", {"id": "decision-11"}, "did you mean decision-1"),
     ("get_record", {"id": "decision-1", "at": "no-such-tag"}, "'git log' shows"),
     ("get_record", {"id": "decision-1", "section": "Nowhere"}, "section"),
@@ -136,17 +141,19 @@ def test_unknown_tool_is_a_protocol_error(server: Sidecar, mode: str) -> None:
 def test_tool_list_is_short_flat_and_annotated(server: Sidecar) -> None:
     """The list of tools stays far below 8 kB; schemas are flat, strict, and outputs name top-level fields only."""
     listed = tool_list(server)
-    assert [tool["name"] for tool in listed] == list(GOOD)
-    assert len(json.dumps(listed, separators=(",", ":")).encode()) < 5800
+    assert [tool["name"] for tool in listed] == [*GOOD, *WRITING]
+    assert len(json.dumps(listed, separators=(",", ":")).encode()) < 8000
     for tool in listed:
         arguments = tool["inputSchema"]
         assert arguments["additionalProperties"] is False
         assert "repo" in arguments["properties"]
-        assert all(of["type"] in {"string", "integer", "array"} for of in arguments["properties"].values())
+        assert all(
+            of["type"] in {"string", "integer", "array", "object", "boolean"} for of in arguments["properties"].values()
+        )
         required = arguments.get("required", [])
         defaults = {n: of.get("default") for n, of in arguments["properties"].items() if n not in required}
         assert None not in defaults.values()
-        assert tool["annotations"]["readOnlyHint"] is True
+        assert tool["annotations"]["readOnlyHint"] is (tool["name"] in GOOD)
         assert all(of == {} for of in tool["outputSchema"]["properties"].values())
         assert tool["description"]
 
@@ -160,13 +167,17 @@ def test_signatures_of_tools_are_those_of_the_design(server: Sidecar) -> None:
         "find_precedents": ["task", "paths", "limit", "repo"],
         "query_decisions": ["text", *filters, "limit", "cursor", "repo"],
         "get_record": ["id", "at", "section", "cursor", "repo"],
+        "assemble_context": ["task", "paths", "budget", "repo"],
+        "propose_record": ["record", "repo"],
+        "revise_record": ["id", "change", "propose", "repo"],
+        "forget_record": ["id", "reason", "propose", "repo"],
     }
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_structured_reply_obeys_the_full_schema(server: Sidecar, name: str) -> None:
     """What a tool returns is valid under the full schema that `sidecar://schemas` publishes."""
-    schema = shown_schema() if name == "get_record" else answer_schema()
+    schema = SCHEMAS.get(name, answer_schema)()
     found = reply(server, name, **GOOD[name])
     jsonschema.validate(found, schema)
     with pytest.raises(jsonschema.ValidationError):
@@ -408,8 +419,8 @@ def test_record_text_is_quoted_data(server: Sidecar, commit: Commit) -> None:
 
 def test_empty_profiles_are_refused() -> None:
     """A profile that has no tools yet is named instead of being served empty."""
-    with pytest.raises(SidecarError, match="review has no tools"):
-        tools.chosen(("review",))
+    with pytest.raises(SidecarError, match="history has no tools"):
+        tools.chosen(("history",))
 
 
 def test_the_command_line_offers_the_profiles_there_are() -> None:

@@ -1,0 +1,35 @@
+"""The floors that probes set over sessions, kept so that a question does not wait for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from seed.transcript import files
+from sidecar.floors import InForce
+
+KEPT = 16
+
+
+def kept_floor(path: Path, slot: str, make: Callable[[], InForce]) -> InForce:
+    """Return the floor kept under ``slot``, else make and keep it; of the others the latest stay.
+
+    ``slot`` names all that the floor depends on. A damaged file is written anew: it costs only time.
+    """
+    kept = _read(path)
+    if slot in kept:
+        return kept[slot]
+    made = make()
+    latest = [*kept.items(), (slot, made)][-KEPT:]
+    files.private_folder(path.parent)
+    files.write_atomically(path, [json.dumps({name: asdict(one) for name, one in latest}).encode()])
+    return made
+
+
+def _read(path: Path) -> dict[str, InForce]:
+    try:
+        return {name: InForce(**one) for name, one in json.loads(path.read_bytes()).items()}
+    except (FileNotFoundError, ValueError, TypeError, AttributeError):
+        return {}
