@@ -131,12 +131,19 @@ def control_of(lines: Sequence[bytes], count: int) -> tuple[int, list[tuple[byte
     return high, pieces(lines, arithmetic(high))
 
 
-def measure(name: str, found: list[tuple[bytes, str]], asked: Sequence[Topic], embedder: Embedder) -> Score:
-    """Return how well these segments answer the topics' questions, by the evidence that `address` uses."""
+def measure(
+    name: str,
+    found: list[tuple[bytes, str]],
+    asked: Sequence[Topic],
+    embedder: Embedder,
+    centre: NDArray[np.float32] | None = None,
+) -> Score:
+    """Return how well these segments answer the topics' questions, by the evidence that `address` uses.
+
+    ``centre`` (d,) is the mean vector of the probes.
+    """
     texts = [text for _, text in found]
     matrix = np.stack(list(embedder.passages(texts))).astype(np.float32)
-    probes = np.stack([embedder.question(probe) for probe in shipped_probes()["en"]])
-    centre = np.asarray(probes.mean(axis=0), np.float32)
     held = plane(matrix, np.arange(len(texts), dtype=np.int32), centre)
     words = segment_words.build(texts)
     ranks = []
@@ -175,11 +182,13 @@ def run(embedder: Embedder) -> list[Score]:
     """Return the scores of every scheme, each followed by its control."""
     asked, fillers = topics()
     lines, found = list(turns(asked, fillers)), []
+    probes = np.stack([embedder.question(probe) for probe in shipped_probes()["en"]])
+    centre = np.asarray(probes.mean(axis=0), np.float32)
     for scheme in SCHEMES:
         cut = pieces(lines, by_scheme(scheme))
-        found.append(measure(scheme, cut, asked, embedder))
+        found.append(measure(scheme, cut, asked, embedder, centre))
         size, control = control_of(lines, len(cut))
-        found.append(measure(f"{CONTROL}-{size}", control, asked, embedder))
+        found.append(measure(f"{CONTROL}-{size}", control, asked, embedder, centre))
     return found
 
 
