@@ -98,7 +98,7 @@ def scan(provider: Provider, *, everything: bool = False, limit: int = _SHOWN, b
     if plane is not None:
         vectors, telling = conflicts.means(plane), telling_tags(corpus)
         kept += conflicts.pairs(corpus.heads, now.ordinals, changed, vectors, telling)
-    pairs = sorted({p.key: p for p in kept}.values(), key=lambda p: (-p.cosine, p.key))
+    pairs = sorted({p.key: p for p in kept}.values(), key=conflicts.likeliest)
     save(session.store.folder, Scanned(identity, blobs, tuple(pairs)))
     waiting = _waiting(pairs, now)
     return {
@@ -127,6 +127,7 @@ def _shown(pair: Pair, now: Standing) -> dict[str, Any]:
         "blobs": list(pair.blobs),
         "cosine": pair.cosine,
         "why": pair.why,
+        "differs": pair.differs,
         "suggestion": {"winner": winner, "reason": rule},
     }
 

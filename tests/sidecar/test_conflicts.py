@@ -154,6 +154,22 @@ def test_a_merged_contradiction_is_closed_by_a_merged_closing(
 
 
 @pytest.mark.parametrize(
+    ("one", "other", "sign"),
+    [
+        ("Retries wait 30 seconds", "Retries wait 60 seconds", "30 against 60"),
+        ("Orders live in SQLite", "Orders live in Redis", "sqlite against redi"),
+        ("Log every request", "Never log a request body", "one of them negates"),
+        ("Orders live in SQLite", "Orders live in SQLite", ""),
+        ("Freshness is checked on every question", "A fetch fires no hook", ""),
+        ("The store lies outside the checkout", "Vectors are float32", ""),
+    ],
+)
+def test_signs_of_different_claims(one: str, other: str, sign: str) -> None:
+    """Other numbers, a negation in one, or the same words but for one are signs; equal or unlike titles are none."""
+    assert conflicts.differing(one, other) == sign
+
+
+@pytest.mark.parametrize(
     ("one", "other", "winner"),
     [
         (("a", "user_confirmed", "2020-01-01"), ("b", "agent_generated", "2026-01-01"), "a"),
