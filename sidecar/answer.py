@@ -108,13 +108,7 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
         "score": round(hit.score, 4),
         "relevance": round(hit.relevance, 4),
         "why": why(hit),
-        "evidence": {
-            "cosine": hit.cosine,
-            "lexical": hit.lexical,
-            "fused": hit.fused,
-            "matched_terms": [one_line(term, _LABEL) for term in hit.matched[:_MANY]],
-            "exact": [one_line(token, _LABEL) for token in hit.exact[:_MANY]],
-        },
+        "evidence": _evidence(hit),
         "passage": dict(passage),
         "path": safe(head.path),
         "blob": head.blob,
@@ -133,6 +127,16 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     if head.origin:
         found["branch"] = safe(head.origin)
     return found
+
+
+def _evidence(hit: Hit) -> dict[str, Any]:
+    return {
+        "cosine": hit.cosine,
+        "lexical": hit.lexical,
+        "fused": hit.fused,
+        "matched_terms": [one_line(term, _LABEL) for term in hit.matched[:_MANY]],
+        "exact": [one_line(token, _LABEL) for token in hit.exact[:_MANY]],
+    }
 
 
 def _source(source: Mapping[str, str]) -> dict[str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seed import seeder
 from seed.embed.choose import choose
@@ -27,6 +27,9 @@ from sidecar.meaning import Meaning
 from sidecar.query import Query, checked
 from sidecar.recall import recall
 from sidecar.session import Adjust, Progress, View, as_committed, open_session
+
+if TYPE_CHECKING:
+    from sidecar.address import Addresser
 
 Clock = Callable[[], datetime]
 
@@ -49,6 +52,8 @@ class Provider:
         self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
         self._receipts: Receipts | None = None
+        self.any_session = False
+        """Whether sessions of other repositories may be kept too: a flag of the server, never an argument."""
         self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
         self.bases = Bases(self.session.repo, self.session.store)
@@ -140,6 +145,13 @@ class Provider:
     def status(self) -> dict[str, Any]:
         """Return what answers stand on: repository, commits, coverage, embedders. Raises `SidecarError`."""
         return status.status(self.session)
+
+    @cached_property
+    def addresser(self) -> Addresser:
+        """Return what finds places in the sessions kept; what it loaded serves the next question."""
+        from sidecar.address import Addresser
+
+        return Addresser(self)
 
     @property
     def behind(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,25 +198,8 @@ def _page(
     below = [n for n in admitted.results.tolist() if not answers[n]]
     nearest = sorted(below, key=lambda n: (-found.margin[n], corpus.heads[n].record.id))[:NEAREST]
 
-    def hit(n: int) -> Hit:
-        held_tokens = tuple(dict.fromkeys(t for e in scored.tokens for t in e.holders.get(n, ())))
-        matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
-        words = tuple(spelled[term] for term, has in matched if has and term in spelled)
-        return Hit(
-            n,
-            corpus.status(n, today),
-            float(scored.scores[n]),
-            float(scored.relevance[n]),
-            round(float(found.cosine[n]), 4),
-            round(float(found.lexical.records[n]), 4),
-            round(float(found.fused[n]), 4),
-            words,
-            held_tokens,
-            int(found.passage[n]),
-            scored.told.around.get(n, ()),
-        )
-
-    hits, decided = tuple(map(hit, page)), tuple(map(hit, against))
+    hit = partial(_hit, found=found, scored=scored, spelled=spelled)
+    hits, decided = (tuple(hit(n, corpus.status(n, today)) for n in part) for part in (page, against))
     top = hits[0] if hits else (decided[0] if decided else None)
     retired = tuple(sorted(n for n in named if n in admitted.held_back))
     return Ranked(
@@ -227,6 +211,24 @@ def _page(
         tuple(nearest),
         _verdict(top, found, scored),
         "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
+    )
+
+
+def _hit(n: int, status: str, *, found: Evidence, scored: _Scored, spelled: dict[str, str]) -> Hit:
+    """Return one record with what speaks for it; figures are rounded here, after everything was ordered."""
+    matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
+    return Hit(
+        n,
+        status,
+        float(scored.scores[n]),
+        float(scored.relevance[n]),
+        round(float(found.cosine[n]), 4),
+        round(float(found.lexical.records[n]), 4),
+        round(float(found.fused[n]), 4),
+        tuple(spelled[term] for term, has in matched if has and term in spelled),
+        tuple(dict.fromkeys(t for e in scored.tokens for t in e.holders.get(n, ()))),
+        int(found.passage[n]),
+        scored.told.around.get(n, ()),
     )
 
 

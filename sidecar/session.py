@@ -136,7 +136,7 @@ class Session:
         if self.store.generation() != self._generation:
             self._forget()
         needed = partial(self.needed, second=second, vectors=vectors)
-        if not self._ready(target.key, needed):
+        if not self._ready_or_degraded(target.key, needed):
             degraded = self._seed(target, lambda policy: needed(self.adjust(policy)), budget, progress)
         corpus = self._load(target.key)
         if corpus is not None:
@@ -189,6 +189,12 @@ class Session:
         if corpus.snapshot.policy.engine != "sqlite":
             return f"engine {corpus.snapshot.policy.engine} is not built in, the embedded store answers"
         return ""
+
+    def _ready_or_degraded(self, key: str, needed: seeder.Choose) -> bool:
+        try:
+            return self._ready(key, needed)
+        except EmbedderError:
+            return False  # seeding says why, and the words answer
 
     def _ready(self, key: str, needed: seeder.Choose) -> bool:
         if not self.store.has(key):

@@ -37,6 +37,8 @@ CREATE TABLE IF NOT EXISTS planes (
   PRIMARY KEY (key, identity)) WITHOUT ROWID;
 """
 _BUSY_MS = 5000
+DatabaseFault = sqlite3.Error
+"""What the database itself raises, for callers that have to go on whatever it is."""
 P = ParamSpec("P")
 R = TypeVar("R")
 

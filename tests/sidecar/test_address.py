@@ -72,7 +72,8 @@ def test_what_was_searched_is_always_said(asker: Addresser) -> None:
     assert (covered["transcripts"], covered["turns"]) == (1, 4)
     assert covered["said"] == covered["embedded"] == covered["searched"] <= covered["segments"]
     part = asker.address(Asking("cookies", scheme="whole-turn", budget=-1.0))
-    assert part["coverage"]["embedded"] == 0
+    assert (part["coverage"]["embedded"], part["retrieval"]) == (0, "lexical")
+    assert part["coverage"]["searched"] == part["coverage"]["said"]
     assert "not embedded yet" in part["degraded"]
 
 

@@ -60,8 +60,16 @@ READING_TOOLS: dict[str, dict[str, Any]] = {
     "get_record": {"id": "decision-1"},
     "conflicts_scan": {},
     "assemble_context": {"task": "volcano", "paths": ["shop/checkout.py"]},
+    "search_graph": {"about": "decision-1"},
 }
 OTHER_TOOLS: dict[str, str] = {
+    "context_capture": "keeps sessions, which are no records",
+    "context_segment": "counts segments of a session",
+    "context_address": "finds bytes of sessions",
+    "context_read": "reads bytes of sessions",
+    "context_anchors": "tells what a session's compactions removed",
+    "context_segment_export": "gives texts of sessions",
+    "context_attach_vectors": "keeps vectors of sessions",
     "propose_record": "writes a candidate; its hints go through recall",
     "revise_record": "writes a branch, or says where the file is",
     "forget_record": "writes a branch, or says where the file is",
