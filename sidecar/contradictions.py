@@ -89,22 +89,22 @@ def scan(provider: Provider, *, everything: bool = False, limit: int = _SHOWN, b
         raise SidecarError(
             "there are no vectors to compare records by", "run 'sidecar seed', with a fusion that embeds"
         )
-    last, blobs = load(session.store.folder), now.blobs
+    last = load(session.store.folder)
     identity = plane.identity if plane is not None else last.identity
     anew = everything or last.identity != identity
     seen = {} if anew else last.seen
-    changed = [n for n in now.ordinals if seen.get(corpus.heads[n].record.id.casefold()) != corpus.heads[n].blob]
+    embedded = [n for n in now.ordinals if plane is not None and plane.embedded[n]]
+    changed = [n for n in embedded if seen.get(corpus.heads[n].record.id.casefold()) != corpus.heads[n].blob]
     kept = [] if anew else _current(last.pairs, now)
     if plane is not None:
         vectors, telling = conflicts.means(plane), telling_tags(corpus)
-        kept += conflicts.pairs(corpus.heads, now.ordinals, changed, vectors, telling)
+        kept += conflicts.pairs(corpus.heads, embedded, changed, vectors, telling)
     pairs = sorted({p.key: p for p in kept}.values(), key=conflicts.likeliest)
-    save(session.store.folder, Scanned(identity, blobs, tuple(pairs)))
+    # What has no vector yet was not compared, so that the next scan takes it up.
+    compared = {corpus.heads[n].record.id.casefold(): corpus.heads[n].blob for n in embedded}
+    save(session.store.folder, Scanned(identity, compared, tuple(pairs)))
     waiting = _waiting(pairs, now)
-    return {
-        "format": 1,
-        "repository": session.repo.name,
-        "commit": view.commit,
+    return {"format": 1, "repository": session.repo.name, "commit": view.commit} | {
         "records": len(now.ordinals),
         "compared": len(changed),
         "anew": anew,

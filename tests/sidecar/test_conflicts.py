@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from seed.errors import SidecarError
@@ -13,6 +14,7 @@ from sidecar.cli import main
 from sidecar.conflicts import arbitrate
 from sidecar.contradictions import listing, record, resolve, scan
 from sidecar.draft import Proposer
+from sidecar.plane import Plane
 from sidecar.provider import Provider
 from sidecar.query import Query
 from sidecar.scans import FILE
@@ -151,6 +153,25 @@ def test_a_merged_contradiction_is_closed_by_a_merged_closing(
     git("merge", "-q", f"knowledge/promote/{closing['id']}")
     assert shown(provider) == []
     assert main(["check", "--repo", str(repository)]) == 0
+
+
+def test_what_has_no_vector_is_taken_up_later(
+    waits: dict[str, str], provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record that is not embedded yet is not compared and not taken for scanned; the next scan takes it up."""
+    assert waits
+    with monkeypatch.context() as patched:
+        patched.setattr(Plane, "embedded", property(lambda plane: np.arange(len(plane.starts)) != 1))
+        assert (scan(provider)["compared"], pairs(scan(provider))) == (2, [])
+    again = scan(provider)
+    assert (again["compared"], pairs(again)) == (1, [["decision-1", "decision-2"]])
+
+
+def test_show_tells_contradictions(waits: dict[str, str], provider: Provider) -> None:
+    """Reading one record tells the contradictions that recall tells."""
+    assert waits
+    record(provider, "decision-1", "decision-2", "contradicts", "30 against 60 seconds", WHO)
+    assert provider.show("decision-1")["record"]["conflicts"] == shown(provider)
 
 
 @pytest.mark.parametrize(
