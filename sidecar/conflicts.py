@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seed.record import TRUSTS, Record
+from seed.record import TRUSTS, Record, is_verdict
 from seed.snapshot import Head
 from seed.text import content_words, fold
 from sidecar.open_items import tied
@@ -23,7 +23,6 @@ from sidecar.quote import one_line
 
 CLOSE = 0.5
 """Cosine of two records' mean vectors from which they are worth a look, given that they share a subject."""
-RELATIONS = ("contradicts", "duplicates", "compatible", "resolved")
 MOST_PER_RECORD = 5
 _SHARED_WORDS = 2
 _SETTLING = frozenset({
@@ -160,19 +159,15 @@ def subject(one: Record, other: Record, telling: set[str]) -> str:
 
 def verdict_of(head: Head) -> Verdict | None:
     """Return the verdict that a finding holds, or None for any other record and for one that is malformed."""
-    said = head.record.extra.get("conflict")
-    if head.record.kind != "finding" or not isinstance(said, Mapping) or said.get("relation") not in RELATIONS:
+    said: Any = head.record.extra.get("conflict")
+    if head.record.kind != "finding" or not is_verdict(said):
         return None
-    between = said.get("between")
-    sides = [s for s in between if isinstance(s, Mapping) and s.get("id")] if isinstance(between, list) else []
-    if len(sides) != 2:  # noqa: PLR2004 - a pair
-        return None
-    one, other = sorted(sides, key=lambda side: str(side["id"]).casefold())
+    one, other = sorted(said["between"], key=lambda side: str(side["id"]).casefold())
     return Verdict(
         head.record.id,
         str(said["relation"]),
         (str(one["id"]), str(other["id"])),
-        (str(one.get("blob", "")), str(other.get("blob", ""))),
+        (str(one["blob"]), str(other["blob"])),
         one_line(str(said.get("reason", "")), _MAX_REASON),
         str(said.get("closes", "")),
         not head.origin,

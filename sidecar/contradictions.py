@@ -11,7 +11,7 @@ from datetime import UTC, date
 from typing import TYPE_CHECKING, Any
 
 from seed.errors import SidecarError
-from seed.record import Record
+from seed.record import VERDICTS, Record
 from seed.snapshot import Head
 from sidecar import conflicts
 from sidecar.conflicts import Pair, Verdict
@@ -140,8 +140,8 @@ def record(
     Idempotent: the same verdict again is said to be there. Raises `SidecarError` for an unknown relation, records
     that are not in force, or a pair that was judged otherwise.
     """
-    if relation not in conflicts.RELATIONS[:3]:
-        raise SidecarError(f"verdict {relation!r} is not known", f"use {', '.join(conflicts.RELATIONS[:3])}")
+    if relation not in VERDICTS[:3]:
+        raise SidecarError(f"verdict {relation!r} is not known", f"use {', '.join(VERDICTS[:3])}")
     now = _now(provider, budget)
     sides = conflicts.ordered(_in_force(now, one), _in_force(now, other))
     if sides[0] is sides[1]:

@@ -167,6 +167,27 @@ def test_what_has_no_vector_is_taken_up_later(
     assert (again["compared"], pairs(again)) == (1, [["decision-1", "decision-2"]])
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "maybe",
+        {"relation": "contradicts"},
+        {"relation": "odd", "between": [1, 2]},
+        {"relation": "contradicts", "between": [{"id": "decision-1"}, {"id": "decision-2"}]},
+    ],
+)
+def test_a_conflict_that_is_no_verdict_is_told(
+    waits: dict[str, str], commit: Commit, provider: Provider, repository: Path, said: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """A `conflict` written by hand that is no verdict is shown nowhere, and `check` warns of it."""
+    assert waits
+    commit(file_of("finding-1", "They contradict each other", "So it seems.", kind="finding", conflict=said))
+    assert shown(provider) == []
+    assert main(["check", "--repo", str(repository)]) == 0
+    assert "finding-1.yaml:7: warning: conflict is no verdict" in capsys.readouterr().out
+
+
 def test_show_tells_contradictions(waits: dict[str, str], provider: Provider) -> None:
     """Reading one record tells the contradictions that recall tells."""
     assert waits
