@@ -11,7 +11,7 @@ from datetime import UTC, date
 from typing import TYPE_CHECKING, Any
 
 from seed.errors import SidecarError
-from seed.record import Record
+from seed.record import VERDICTS, Record
 from seed.snapshot import Head
 from sidecar import conflicts
 from sidecar.conflicts import Pair, Verdict
@@ -89,22 +89,22 @@ def scan(provider: Provider, *, everything: bool = False, limit: int = _SHOWN, b
         raise SidecarError(
             "there are no vectors to compare records by", "run 'sidecar seed', with a fusion that embeds"
         )
-    last, blobs = load(session.store.folder), now.blobs
+    last = load(session.store.folder)
     identity = plane.identity if plane is not None else last.identity
     anew = everything or last.identity != identity
     seen = {} if anew else last.seen
-    changed = [n for n in now.ordinals if seen.get(corpus.heads[n].record.id.casefold()) != corpus.heads[n].blob]
+    embedded = [n for n in now.ordinals if plane is not None and plane.embedded[n]]
+    changed = [n for n in embedded if seen.get(corpus.heads[n].record.id.casefold()) != corpus.heads[n].blob]
     kept = [] if anew else _current(last.pairs, now)
     if plane is not None:
         vectors, telling = conflicts.means(plane), telling_tags(corpus)
-        kept += conflicts.pairs(corpus.heads, now.ordinals, changed, vectors, telling)
-    pairs = sorted({p.key: p for p in kept}.values(), key=lambda p: (-p.cosine, p.key))
-    save(session.store.folder, Scanned(identity, blobs, tuple(pairs)))
+        kept += conflicts.pairs(corpus.heads, embedded, changed, vectors, telling)
+    pairs = sorted({p.key: p for p in kept}.values(), key=conflicts.likeliest)
+    # What has no vector yet was not compared, so that the next scan takes it up.
+    compared = {corpus.heads[n].record.id.casefold(): corpus.heads[n].blob for n in embedded}
+    save(session.store.folder, Scanned(identity, compared, tuple(pairs)))
     waiting = _waiting(pairs, now)
-    return {
-        "format": 1,
-        "repository": session.repo.name,
-        "commit": view.commit,
+    return {"format": 1, "repository": session.repo.name, "commit": view.commit} | {
         "records": len(now.ordinals),
         "compared": len(changed),
         "anew": anew,
@@ -127,6 +127,7 @@ def _shown(pair: Pair, now: Standing) -> dict[str, Any]:
         "blobs": list(pair.blobs),
         "cosine": pair.cosine,
         "why": pair.why,
+        "differs": pair.differs,
         "suggestion": {"winner": winner, "reason": rule},
     }
 
@@ -139,8 +140,8 @@ def record(
     Idempotent: the same verdict again is said to be there. Raises `SidecarError` for an unknown relation, records
     that are not in force, or a pair that was judged otherwise.
     """
-    if relation not in conflicts.RELATIONS[:3]:
-        raise SidecarError(f"verdict {relation!r} is not known", f"use {', '.join(conflicts.RELATIONS[:3])}")
+    if relation not in VERDICTS[:3]:
+        raise SidecarError(f"verdict {relation!r} is not known", f"use {', '.join(VERDICTS[:3])}")
     now = _now(provider, budget)
     sides = conflicts.ordered(_in_force(now, one), _in_force(now, other))
     if sides[0] is sides[1]:

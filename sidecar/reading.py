@@ -16,7 +16,7 @@ from seed.reader import parse_record
 from seed.record import Record
 from seed.snapshot import Head
 from sidecar import answer as answers
-from sidecar import cursor, lineage
+from sidecar import contradictions, cursor, lineage
 from sidecar.base import Bases
 from sidecar.corpus import Corpus
 from sidecar.quote import one_line, safe
@@ -94,7 +94,8 @@ def show(
         raise _missing(name, view)
     ordinal, status = standing[0]
     head = corpus.heads[ordinal]
-    found: dict[str, Any] = {"format": 1, "record": _facts(head, status)}
+    told = [] if head.origin else contradictions.by_record(session, corpus, today).get(head.record.id.casefold(), [])
+    found: dict[str, Any] = {"format": 1, "record": _facts(head, status, told)}
     found["lineage"] = [
         {"relation": x.relation, "id": x.id, "status": _status_of(corpus, x.id, x.status, now)}
         for x in head.lineage[:MAX_LINEAGE]
@@ -128,7 +129,7 @@ def _tip(view: View, head: Head) -> str:
     return next((c.commit for c in view.wanted.candidates if c.ref == head.origin), view.commit)
 
 
-def _facts(head: Head, status: str) -> dict[str, Any]:
+def _facts(head: Head, status: str, told: Sequence[dict[str, Any]]) -> dict[str, Any]:
     record = head.record
     typed = one_line(record.status_text, 80)
     facts: dict[str, Any] = {
@@ -149,7 +150,10 @@ def _facts(head: Head, status: str) -> dict[str, Any]:
         "blob": head.blob,
         "branch": safe(head.origin),
         "extra": _plain({k: str(v) for k, v in record.extra.items()}),
-        "conflicts": [{"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts[:10]],
+        "conflicts": [
+            *({"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts[:10]),
+            *told,
+        ],
     }
     return {k: v for k, v in facts.items() if v}
 

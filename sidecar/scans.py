@@ -28,7 +28,9 @@ def load(folder: Path) -> Scanned:
     """Return what the last scan left; nothing when there was none or its file cannot be read."""
     try:
         data = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        found = tuple(Pair(tuple(p["ids"]), tuple(p["blobs"]), p["cosine"], p["why"]) for p in data["pairs"])
+        found = tuple(
+            Pair(tuple(p["ids"]), tuple(p["blobs"]), p["cosine"], p["why"], p["differs"]) for p in data["pairs"]
+        )
         return Scanned(data["identity"], data["seen"], found) if data["format"] == _FORMAT else Scanned()
     except (OSError, ValueError, KeyError, TypeError):
         return Scanned()
