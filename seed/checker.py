@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from seed import secrets
 from seed.check import Finding, LineOf, check, in_order
 from seed.errors import SidecarError
 from seed.git.repository import KNOWLEDGE, Repository, head_commit
@@ -40,6 +41,7 @@ def check_repository(repo: Repository, *, staged: bool = False, only: Sequence[s
     records = [source for source in read if is_record_path(source.path)]
     settings = [source for source in read if source.path in CONFIGURATION]
     findings = check([(source.path, _parsed(source)) for source in records], _line_finder(records))
+    findings += [finding for source in read for finding in _secrets(source)]
     findings += [finding for source in sources for finding in _not_read(source)]
     for source in settings:
         if not staged or _changed(repo, source):
@@ -55,6 +57,18 @@ def _parsed(source: Source) -> Parsed:
         return parse_record(source.read())
     except UnreadableBlobError as exc:
         return Parsed(None, (Problem(1, exc.reason, exc.fix, fatal=True),))
+
+
+def _secrets(source: Source) -> Iterator[Finding]:
+    """Yield what looks like a secret: the rule and the line, never the value, which would go on into logs."""
+    try:
+        data = source.read()
+    except UnreadableBlobError:
+        return
+    for secret in secrets.find(data):
+        line = data.count(b"\n", 0, secret.start) + 1
+        fix = "leave the value out and say where it is kept; if it was real, revoke it"
+        yield Finding(source.path, line, "error", f"what looks like a secret (rule {secret.rule})", fix)
 
 
 def _line_finder(records: Sequence[Source]) -> LineOf:

@@ -97,7 +97,7 @@ def _in_place(text: str, changes: Mapping[str, object], after: str) -> str:
 
 def _changed(text: str, key: str, value: object, after: str) -> str:
     end = "\r\n" if "\r\n" in text else "\n"
-    new = "" if value is None else _entry(key, value).replace("\n", end)
+    new = "" if value is None else write({key: value}).replace("\n", end)
     lines = parse(text.encode()).lines
     span = _spans(text).get(key)
     inline = _inline(value)

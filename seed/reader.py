@@ -234,5 +234,5 @@ class _Reader:
                 "check the spelling",
                 warning=True,
             )
-        kept = {k: v for k, v in self.data.items() if k in ("status_raw", "seen_again")}
+        kept = {k: v for k, v in self.data.items() if k in ("status_raw", "seen_again", "conflict")}
         return {**unknown, **kept}

@@ -30,7 +30,7 @@ _TEXT_KEYS = tuple(
     "id kind title status date body context decision consequences trust workspace valid_until format status_raw".split()
 )
 _LIST_KEYS = ("tags", "paths", *FORWARD, *BACKWARD)
-KNOWN_KEYS: tuple[str, ...] = (*_TEXT_KEYS, *_LIST_KEYS, "source", "proposed_by", "seen_again")
+KNOWN_KEYS: tuple[str, ...] = (*_TEXT_KEYS, *_LIST_KEYS, "source", "proposed_by", "seen_again", "conflict")
 
 
 @dataclass(frozen=True, slots=True)

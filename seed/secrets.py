@@ -29,15 +29,22 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """``keys`` are looked for first, since that is fast; the secret is the pattern's last group."""
+    """``keys`` are looked for first, since that is fast; the secret is the pattern's last group.
+
+    A pattern is compiled when one of its keys is first seen: a check of sound records compiles none.
+    """
 
     name: str
     keys: tuple[bytes, ...]
-    pattern: re.Pattern[bytes]
+    text: bytes
+
+    @property
+    def pattern(self) -> re.Pattern[bytes]:
+        return re.compile(self.text)  # which keeps what it compiled
 
 
 def _rule(name: str, keys: str, pattern: str) -> _Rule:
-    return _Rule(name, tuple(key.encode() for key in keys.split()), re.compile(pattern.encode()))
+    return _Rule(name, tuple(key.encode() for key in keys.split()), pattern.encode())
 
 
 _ASSIGNED = "assigned-secret"
@@ -99,8 +106,9 @@ def _candidates(data: bytes) -> Iterator[Secret]:
     for rule in _RULES:
         if not any(key in data for key in rule.keys):
             continue
-        for match in rule.pattern.finditer(data):
-            start, end = match.span(rule.pattern.groups)
+        pattern = rule.pattern
+        for match in pattern.finditer(data):
+            start, end = match.span(pattern.groups)
             glued = start == match.start() and data[start - 1 : start].isalnum() and start > 0
             if not glued and (rule.name != _ASSIGNED or _is_secret(data[start:end])):
                 yield Secret(rule.name, start, end)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from seed.record import SOURCES
 from seed.snapshot import Head
 from sidecar.quote import one_line, safe, shorten
+
+if TYPE_CHECKING:
+    from sidecar.open_items import OpenItem
 
 FULL_BYTES = 8000
 BRIEF_PASSAGE = 300
@@ -54,7 +57,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What the core decided: the page of hits, and everything that was held back and why."""
+    """What the core decided: the page of hits, and everything that was held back and why.
+
+    ``conflicts``: folded id -> the contradictions between records that were recorded or are hinted at.
+    """
 
     hits: tuple[Hit, ...]
     against: tuple[Hit, ...]
@@ -64,6 +70,8 @@ class Ranked:
     nearest: tuple[int, ...]
     verdict: str
     retrieval: str
+    open: tuple[OpenItem, ...] = ()
+    conflicts: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
 
 
 def why(hit: Hit) -> str:
@@ -100,13 +108,7 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
         "score": round(hit.score, 4),
         "relevance": round(hit.relevance, 4),
         "why": why(hit),
-        "evidence": {
-            "cosine": hit.cosine,
-            "lexical": hit.lexical,
-            "fused": hit.fused,
-            "matched_terms": [one_line(term, _LABEL) for term in hit.matched[:_MANY]],
-            "exact": [one_line(token, _LABEL) for token in hit.exact[:_MANY]],
-        },
+        "evidence": _evidence(hit),
         "passage": dict(passage),
         "path": safe(head.path),
         "blob": head.blob,
@@ -125,6 +127,16 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     if head.origin:
         found["branch"] = safe(head.origin)
     return found
+
+
+def _evidence(hit: Hit) -> dict[str, Any]:
+    return {
+        "cosine": hit.cosine,
+        "lexical": hit.lexical,
+        "fused": hit.fused,
+        "matched_terms": [one_line(term, _LABEL) for term in hit.matched[:_MANY]],
+        "exact": [one_line(token, _LABEL) for token in hit.exact[:_MANY]],
+    }
 
 
 def _source(source: Mapping[str, str]) -> dict[str, str]:

@@ -29,7 +29,7 @@ _CONFLICT = _object("id state reason", {"id": _TEXT, "state": {"enum": ["recorde
 _PASSAGE = _object("", {"text": _TEXT, "section": _TEXT, "start": _COUNT, "end": _COUNT})
 _EVIDENCE = _object(
     "cosine lexical matched_terms exact",
-    {"cosine": _NUMBER, "lexical": _NUMBER, "matched_terms": _TEXTS, "exact": _TEXTS},
+    {"cosine": _NUMBER, "lexical": _NUMBER, "fused": _NUMBER, "matched_terms": _TEXTS, "exact": _TEXTS},
 )
 _SOURCES = _list({"type": "object", "additionalProperties": _TEXT})
 _REVISION = {"commit": _TEXT, "head": _TEXT, "stale": _FLAG, "repository": _TEXT}
@@ -108,12 +108,25 @@ def shown_schema() -> Schema:
     """Return the schema of one record as get_record returns it."""
     record = {"type": "object", "required": ["id", "kind", "title", "status", "trust", "path", "blob"]}
     touch = _object("commit date author subject", dict.fromkeys(("commit", "date", "author", "subject"), _TEXT))
+    step = _object(
+        "id step relation of status date title",
+        {
+            **dict.fromkeys(("id", "relation", "of", "date", "title"), _TEXT),
+            "step": {"type": "integer"},
+            "status": _STATUS,
+            "cycle": _FLAG,
+        },
+    )
     found = _object(
-        "format record lineage section body chars next_cursor history history_complete twins revision",
+        "format record lineage chain cited_by paths section body chars next_cursor history history_complete twins "
+        "revision",
         {
             "format": {"const": 1},
             "record": record,
             "lineage": _list(_LINK),
+            "chain": _list(step),
+            "cited_by": _list(_object("id how status", {"id": _TEXT, "how": _TEXT, "status": _STATUS})),
+            "paths": _list(_object("path exists", {"path": _TEXT, "exists": _FLAG})),
             "section": _TEXT,
             "body": _TEXT,
             "chars": _COUNT,
@@ -185,3 +198,30 @@ def edited_schema() -> Schema:
         },
     )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Edit", **found}
+
+
+def context_schema() -> Schema:
+    """Return the schema of a pack as assemble_context returns it."""
+    names = ("id", "title", "date", "why", "path", "text")
+    entry = {**dict.fromkeys(names, _TEXT), "kind": {"enum": list(KINDS)}, "status": _STATUS}
+    entries = _list(_object("id kind title status", {**entry, "on_base": {"type": "object"}}))
+    conflict = _object("ids state reason", {"ids": _TEXTS, "state": {"enum": ["recorded", "hint"]}, "reason": _TEXT})
+    receipt = _object("id stored", {"id": _TEXT, "stored": _FLAG, "pages": _TEXTS})
+    found = _object(
+        "format task paths verdict constraints decisions findings decided_against open_items conflicts left_out more"
+        " budget tokens revision receipt",
+        {
+            "format": {"const": 1},
+            "task": _TEXT,
+            "paths": _TEXTS,
+            "verdict": {"enum": ["match", "weak", "none"]},
+            **dict.fromkeys(("degraded", "note"), _TEXT),
+            **dict.fromkeys(("constraints", "decisions", "findings", "decided_against", "open_items"), entries),
+            "conflicts": _list(conflict),
+            "left_out": _list(_object("id section", {"id": _TEXT, "section": _TEXT})),
+            **dict.fromkeys(("more", "budget", "tokens"), _COUNT),
+            "revision": {"type": "object", "required": ["commit", "stale", "repository"]},
+            "receipt": receipt,
+        },
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Context pack", **found}

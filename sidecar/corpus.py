@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from seed.lifecycle import at_day
 from seed.snapshot import Head, Snapshot
 from seed.text import is_cjk
-from sidecar.lexical import Documents, Postings
+from sidecar.labels import Labels
+from sidecar.lexical import Documents, Postings, Words
 from sidecar.query import Query, by_default, passes, status_admits
 
 
@@ -39,9 +40,14 @@ class Corpus:
     """A snapshot with its words, ready to be asked. ``cjk``: most of its titles are Chinese, Japanese or Korean."""
 
     snapshot: Snapshot
-    documents: Documents
-    postings: Postings
+    words: Words
+    labels: Labels
     cjk: bool = False
+
+    @property
+    def documents(self) -> Documents:
+        """Return the passages and titles of the snapshot, by number."""
+        return self.words.documents
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -88,15 +94,7 @@ class Corpus:
 
     def holding(self, term: str) -> NDArray[np.intp]:
         """Return the ordinals of the records that have an index term in a passage or in title, id, tags or paths."""
-        numbers, _ = self.postings(term)
-        if not len(numbers):
-            return np.empty(0, np.intp)
-        documents = self.documents
-        mark = np.zeros(max(documents.top, int(numbers.max()) + 1), dtype=bool)
-        mark[numbers] = True
-        found = mark[documents.titles].copy()
-        found |= np.bincount(documents.owners, mark[documents.pids], minlength=len(self.heads)) > 0
-        return np.flatnonzero(found)
+        return self.words.holders(term)
 
     def ordinals(self, ident: str) -> list[int]:
         """Return the ordinals of the records with an id, without regard to case."""
@@ -110,7 +108,7 @@ def build(snapshot: Snapshot, lengths: NDArray[np.uint32], postings: Postings) -
     values = lengths.astype(np.float64)
     documents = Documents(snapshot.pids, snapshot.owners, snapshot.titles, values[:n], values[n:])
     cjk = sum(is_cjk(head.record.title) for head in snapshot.heads)
-    return Corpus(snapshot, documents, postings, cjk=2 * cjk > len(snapshot.heads))
+    return Corpus(snapshot, Words(documents, postings), Labels(snapshot.heads), cjk=2 * cjk > len(snapshot.heads))
 
 
 def synonyms(glossary: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

@@ -55,10 +55,15 @@ def shipped_glossary() -> dict[str, tuple[str, ...]]:
     return {word: tuple(str(form) for form in forms) for word, forms in data.items() if isinstance(forms, list)}
 
 
+def question_sha(text: str) -> bytes:
+    """Return under what the store keeps the vector of a question, which no passage's text can equal."""
+    return hashlib.sha256(b"question\0" + text.encode()).digest()
+
+
 def probe_vectors(store: Store, embedder: Embedder, probes: Sequence[str]) -> list[NDArray[np.float32]]:
     """Return the vectors of probes, from the store where they are known; new ones are kept if the lock is free."""
     store.register(embedder.identity)
-    shas = [hashlib.sha256(b"question\0" + p.encode()).digest() for p in probes]
+    shas = [question_sha(text) for text in probes]
     rows = store.rows(embedder.identity, shas)
     matrix = store.matrix(embedder.identity) if rows else None
     found: dict[bytes, NDArray[np.float32]] = {}

@@ -105,7 +105,7 @@ class Meaning:
         """Return one text ready to be weighed along a route. Raises `EmbedderError`."""
         words = (translate(text, self._glossary(corpus)) or text) if way.translated else text
         main, other = self._planes(corpus, way)
-        embedders = self.session.embedders(corpus.snapshot.policy)
+        embedders = self.session.embedders(corpus.snapshot.policy) if main is not None or other is not None else ()
         first = main.nearness(self._vector(embedders[0], words)) if main is not None else None
         second = other.nearness(self._vector(embedders[-1], text)) if other is not None else None
         return Phrase(text, words, first, second, floor)
@@ -120,7 +120,8 @@ class Meaning:
         if named := policy.floor_for(identity, on):
             return InForce(named.value, "policy", named.probe)
         probes = shipped_probes()[way.language]
-        embedder = next((e for e in session.embedders(policy) if plane and e.identity.digest == plane.identity), None)
+        embedders = session.embedders(policy) if plane is not None else ()  # words need no model, not even a known one
+        embedder = next((e for e in embedders if plane and e.identity.digest == plane.identity), None)
         stored = session.store.plane(corpus.snapshot.key, embedder.identity) if embedder else None
         slot = f"{on}/{way.name}/{digest(probes)[:23]}"
         if stored and slot in stored[1]:

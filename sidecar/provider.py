@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -18,17 +17,16 @@ from seed.git.worktree import WorkingTree
 from seed.store import portable
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
-from sidecar import cursor, reading, status
+from sidecar import compose, contradictions, cursor, reading, status
 from sidecar import receipt as receipts
-from sidecar.answer import Answer, Hit, Ranked
-from sidecar.base import Bases, Since
+from sidecar.answer import Answer
+from sidecar.base import Bases
+from sidecar.compose import Decided
 from sidecar.corpus import Corpus
-from sidecar.meaning import Asked, Meaning
+from sidecar.meaning import Meaning
 from sidecar.query import Query, checked
-from sidecar.quote import one_line, safe
 from sidecar.recall import recall
 from sidecar.session import Adjust, Progress, View, as_committed, open_session
-from sidecar.version import VERSION
 
 if TYPE_CHECKING:
     from sidecar.address import Addresser
@@ -122,6 +120,14 @@ class Provider:
 
         return forget(self, ident, reason, proposer(agent, session), propose=propose)
 
+    def context(
+        self, task: str, paths: Sequence[str] = (), *, budget: int = 2000, workspace: str = "", seconds: float = 2.0
+    ) -> dict[str, Any]:
+        """Return what bears on a task within ``budget`` tokens (see `sidecar.gather.gather`)."""
+        from sidecar.gather import gather
+
+        return gather(self, task, paths, budget=budget, workspace=workspace, seconds=seconds)
+
     def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
         """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
 
@@ -130,7 +136,9 @@ class Provider:
         """
 
         def work() -> Answer:
-            return reading.show(self.session, name, self.clock(), at=at, section=section, start=start, budget=budget)
+            return reading.show(
+                self.session, self.bases, name, self.clock(), at=at, section=section, start=start, budget=budget
+            )
 
         return self.session.healing(work)
 
@@ -206,10 +214,14 @@ class Provider:
             workspace=workspace,
             unchanged=self._unchanged(query.since),
         )
+        ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today))
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
-        full = self._full(query, view, ranked, asked, start, workspace, statuses, since)
-        return full, self._receipt_body(query, view, full, asked, now, workspace)
+        decided = Decided(
+            query, view, asked, ranked, start, workspace, statuses, since, self._working_tree.uncommitted()
+        )
+        full = compose.full(self.session, decided)
+        return full, compose.receipt_body(decided, full, now)
 
     @property
     def receipts(self) -> Receipts:
@@ -243,142 +255,3 @@ class Provider:
         """Return the blobs under knowledge/ of a commit: what has them still is no news since then."""
         repo = self.session.repo
         return frozenset(e.blob for e in list_files(repo, subtree(repo, commit))) if commit else frozenset()
-
-    # --- the answer -------------------------------------------------------------------------------------------
-
-    def _full(
-        self,
-        query: Query,
-        view: View,
-        ranked: Ranked,
-        asked: Asked,
-        start: int,
-        workspace: str,
-        statuses: dict[str, str],
-        since: Since | None,
-    ) -> Answer:
-        corpus = view.corpus
-        heads = corpus.heads
-        texts = self.session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
-        items = [answers.item(heads[h.ordinal], h, self._passage(corpus, h, texts), statuses) for h in ranked.hits]
-        against = [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against]
-        lags = since is not None and since.mark([*items, *against])
-        results = answers.fit(items)
-        if ranked.retrieval == "listing":
-            results = [answers.unscored(item) for item in results]
-        shown = start + len(results)
-        more = shown < ranked.total
-        records = sum(1 for head in heads if not head.origin)
-        embedded = int(asked.plane.embedded.sum()) if asked.plane is not None else 0
-        full: Answer = {
-            "format": 1,
-            "verdict": "weak" if lags and ranked.verdict == "match" else ranked.verdict,
-            "retrieval": ranked.retrieval,
-            "results": results,
-            "decided_against": against,
-            "retired": [answers.side_item(heads[n], statuses[heads[n].record.id.casefold()]) for n in ranked.retired],
-            "open_items": [],
-            "withheld": {
-                "superseded": 0,
-                "candidate": 0,
-                "below_floor": 0,
-                **ranked.withheld,
-                "uncommitted": self._working_tree.uncommitted(),
-            },
-            "coverage": {
-                "records": records,
-                "embedded": min(embedded, records),
-                "searched": min(embedded, records) if ranked.retrieval in ("hybrid", "dense") else records,
-                "unreadable": len(corpus.snapshot.unreadable),
-            },
-            "revision": self._revision(view, asked, workspace),
-            "total": ranked.total,
-            "has_more": more,
-            "next_cursor": cursor.issue(query, corpus.snapshot.key, shown) if more else "",
-            "receipt": {"id": "", "stored": False},
-        }
-        if reason := view.degraded or asked.degraded:
-            full["degraded"] = reason
-        if ranked.verdict == "none":
-            full["note"] = _none_note(full, corpus, ranked)
-            full["nearest"] = [{"id": heads[n].record.id, "note": "below the floor"} for n in ranked.nearest]
-        return full
-
-    def _passage(self, corpus: Corpus, hit: Hit, texts: dict[int, tuple[bytes, str, int]]) -> dict[str, Any]:
-        if hit.passage < 0:
-            return {}
-        head = corpus.heads[hit.ordinal]
-        first = int((corpus.documents.owners < hit.ordinal).sum())
-        cuts = self.session.store.cuts(head.blob, seeder.version(corpus.snapshot.policy))
-        cut = cuts[hit.passage - first]
-        _, text, skip = texts[cut.pid]
-        return {
-            "text": safe(text[skip:]),
-            "section": one_line(cut.section),
-            "start": cut.start,
-            "end": cut.end,
-        }
-
-    def _revision(self, view: View, asked: Asked, workspace: str) -> dict[str, Any]:
-        snapshot = view.corpus.snapshot
-        return {
-            "commit": view.commit,
-            "head": view.head,
-            "stale": view.stale,
-            "base": {"ref": view.base.ref, "commit": view.base.commit} if view.base else None,
-            "knowledge_tree": snapshot.tree,
-            "candidates": snapshot.candidates,
-            "embedder": asked.embedder,
-            "floor": asked.floor.value,
-            "floor_source": asked.floor.source,
-            "policy": self._policy_digest(view.corpus, asked),
-            "repository": self.session.repo.name,
-            "workspace": workspace,
-        }
-
-    def _policy_digest(self, corpus: Corpus, asked: Asked) -> str:
-        floors = ",".join(f"{phrase.floor:.6f}" for phrase in asked.phrases)
-        return "sha256:" + hashlib.sha256(f"{corpus.snapshot.policy.digest}\n{floors}".encode()).hexdigest()
-
-    def _receipt_body(
-        self, query: Query, view: View, full: Answer, asked: Asked, now: datetime, workspace: str
-    ) -> dict[str, Any]:
-        snapshot = view.corpus.snapshot
-        pairs = sorted({(c.ref, c.commit) for c in view.wanted.candidates}) if not view.stale else []
-        return {
-            "format": 1,
-            "question": query.question,
-            "also": list(query.also),
-            "arguments": receipts.arguments(query),
-            "workspace": workspace,
-            "commit": view.commit,
-            "knowledge_tree": snapshot.tree,
-            "candidates": [list(p) for p in pairs],
-            "base": view.base.to_json() if view.base else None,
-            "embedder": asked.embedder,
-            "policy": full["revision"]["policy"],
-            "provider": VERSION,
-            "coverage": full["coverage"],
-            "time": now.astimezone(UTC).isoformat(timespec="milliseconds"),
-            "verdict": full["verdict"],
-            "returned": receipts.returned(full),
-        }
-
-
-def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
-    coverage = full["coverage"]
-    if not corpus.heads:
-        return "No records: this commit has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
-    if full["retrieval"] == "listing":
-        return "No record qualifies."
-    if full["retrieval"] == "hybrid" and coverage["embedded"] < coverage["records"]:
-        lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
-    else:
-        lead = "No record answers this."
-    below = ranked.withheld.get("below_floor", 0)
-    near = (
-        f" Nearest, but below the floor: {one_line(corpus.heads[ranked.nearest[0]].record.title, 100)}."
-        if ranked.nearest
-        else ""
-    )
-    return f"{lead} {below} records were below the floor.{near} If you decide it now, propose a record."

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from seed import text
 from sidecar.corpus import Corpus
-from sidecar.lexical import Lexical, score
+from sidecar.lexical import Lexical
 from sidecar.plane import CEILING, Nearness
 
 WORD_WEIGHT = 0.6
 WORD_HALF = 20.0
-"""evidence = nearness + 0.6 b / (b + 20), with b the BM25 of the whole record: its ceiling is 2.1 (finding-0001)."""
+TAG_WEIGHT = 0.8
+"""evidence = nearness + 0.6 b / (b + 20) + 0.8 s s, with b the BM25 of the whole record and s the share of the question
+that its tags say: without tags the ceiling is 2.1 (finding-0001, decision-0038)."""
 REACH = 0.065
 """A tenth of evidence, as a share of the way from the floor to the ceiling."""
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*-\d{2,}|[0-9a-f]{7,40}")
@@ -88,15 +90,17 @@ def term_groups(question: str, synonyms: dict[str, tuple[str, ...]]) -> list[tup
 
 def evidence(corpus: Corpus, phrase: Phrase, fusion: str, synonyms: dict[str, tuple[str, ...]]) -> Evidence:
     """Return the evidence of one phrasing: fused per record, with the passage that speaks most for it."""
-    lexical = score(corpus.documents, corpus.postings, term_groups(phrase.words, synonyms))
+    groups = term_groups(phrase.words, synonyms)
+    lexical = corpus.words.score(groups)
     words = lexical.records / (lexical.records + WORD_HALF)
+    tags = TAG_WEIGHT * corpus.labels.share(phrase.words) ** 2
     planes = [plane for plane in (phrase.second, phrase.first) if plane is not None]
     if fusion == "lexical" or not planes:
         cosine, fused, ceiling = -np.ones(len(corpus.heads)), words, 1.0
-        passage = _best_passage(lexical.passages, corpus.documents.owners, len(corpus.heads))
+        passage = _best_passage(corpus.words.passages(groups), corpus.documents.owners, len(corpus.heads))
     else:
         cosine, passage = planes[0].cosine, planes[0].passage
-        fused, ceiling = (cosine, 1.0) if fusion == "cosine" else (fuse(planes, words), phrase.ceiling)
+        fused, ceiling = (cosine, 1.0) if fusion == "cosine" else (fuse(planes, words) + tags, phrase.ceiling)
     fused = np.round(fused, 6).astype(np.float64)
     margin = np.minimum((fused - phrase.floor) / max(ceiling - phrase.floor, 1e-9), 1.0)
     return Evidence(fused, margin, cosine, passage, lexical)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from typing import Any
 
 from seed.errors import SidecarError
 from seed.git.history import history
-from seed.git.tree import UnreadableBlobError, read_blob
+from seed.git.tree import UnreadableBlobError, find, read_blob
 from seed.reader import parse_record
 from seed.record import Record
 from seed.snapshot import Head
 from sidecar import answer as answers
-from sidecar import cursor
+from sidecar import cursor, lineage
+from sidecar.base import Bases
 from sidecar.corpus import Corpus
 from sidecar.quote import one_line, safe
 from sidecar.session import Session, View
@@ -83,7 +84,7 @@ def page(text: str, start: int, size: int = BODY_CHARS) -> tuple[str, int]:
 
 
 def show(
-    session: Session, name: str, now: datetime, *, at: str, section: str, start: str, budget: float
+    session: Session, bases: Bases, name: str, now: datetime, *, at: str, section: str, start: str, budget: float
 ) -> dict[str, Any]:
     """Return one record; see `sidecar.provider.Provider.show`."""
     view = session.past(at, budget) if at.strip() else session.view(vectors=False, budget=budget)
@@ -98,7 +99,13 @@ def show(
         {"relation": x.relation, "id": x.id, "status": _status_of(corpus, x.id, x.status, now)}
         for x in head.lineage[:MAX_LINEAGE]
     ]
-    found |= _body(session, head, section, start)
+    found["chain"] = lineage.chain(corpus, ordinal, today)
+    found["cited_by"] = lineage.cited_by(corpus, ordinal, today)
+    record = _reread(session, head)
+    found |= _body(head, record, section, start)
+    found["paths"] = _paths(session, view, head, record)
+    if not at.strip():
+        _on_base(found["record"], bases, view, today)
     touches, complete = history(session.repo, _tip(view, head), head.path, MAX_HISTORY)
     found["history"] = [{k: one_line(v, 120) for k, v in asdict(touch).items()} for touch in touches]
     found["history_complete"] = complete
@@ -151,8 +158,21 @@ def _plain(values: dict[str, str]) -> dict[str, str]:
     return {one_line(k, 40): one_line(v, 300) for k, v in list(values.items())[:10]}
 
 
-def _body(session: Session, head: Head, section: str, start: str) -> dict[str, Any]:
-    record = _reread(session, head)
+def _on_base(facts: dict[str, Any], bases: Bases, view: View, today: date) -> None:
+    """Say on the record itself what the default branch did to it since: it is read to confirm an answer."""
+    policy = view.corpus.snapshot.policy
+    since = bases.since(bases.find(view.commit, policy), policy, today)
+    if since is not None:
+        since.mark([facts])
+
+
+def _paths(session: Session, view: View, head: Head, record: Record | None) -> list[dict[str, Any]]:
+    """Return the paths a record names, and whether each is there in the commit that answers."""
+    named = lineage.named_paths(head.record.paths, record.body if record else "")
+    return [{"path": safe(p), "exists": find(session.repo, view.commit, p) is not None} for p in named if view.commit]
+
+
+def _body(head: Head, record: Record | None, section: str, start: str) -> dict[str, Any]:
     text = safe(chosen(record.body if record else "", section))
     about = f"{head.blob}\n{section}"
     part, following = page(text, min(cursor.decode(start, about), len(text)))

@@ -6,8 +6,9 @@ Pure: the clock, the policy and the question's vectors are arguments.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from sidecar.answer import Hit, Ranked
 from sidecar.corpus import Admitted, Corpus, synonyms
 from sidecar.floor import verdict
 from sidecar.mentions import Mentions, mask, mentions
+from sidecar.open_items import open_items, set_aside
 from sidecar.plane import CEILING
 from sidecar.query import Query
 from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order, supported
@@ -73,6 +75,7 @@ def recall(
     if query.listing or not phrases:
         kept = _kept(query, parts, tokens, told, len(corpus.heads))
         return _listing(corpus, query, admitted, kept, told, start, today)
+    admitted, waiting = set_aside(corpus, query, admitted)
     found = supported(combine(parts), admitted.results)
     tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
@@ -81,7 +84,8 @@ def recall(
     scored = _score(corpus, policy, found, tokens, named | set(successors), today, told)
     mode = _retrieval(policy.fusion, phrases)
     spelled = spellings(" ".join(phrase.words for phrase in phrases))
-    return _page(corpus, query, admitted, found, scored, named, start, today, mode, spelled)
+    page = _page(corpus, query, admitted, found, scored, named, start, today, mode, spelled)
+    return replace(page, open=open_items(corpus, waiting, [hit.ordinal for hit in page.hits], scored.answers))
 
 
 def _kept(
@@ -194,25 +198,8 @@ def _page(
     below = [n for n in admitted.results.tolist() if not answers[n]]
     nearest = sorted(below, key=lambda n: (-found.margin[n], corpus.heads[n].record.id))[:NEAREST]
 
-    def hit(n: int) -> Hit:
-        held_tokens = tuple(dict.fromkeys(t for e in scored.tokens for t in e.holders.get(n, ())))
-        matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
-        words = tuple(spelled[term] for term, has in matched if has and term in spelled)
-        return Hit(
-            n,
-            corpus.status(n, today),
-            float(scored.scores[n]),
-            float(scored.relevance[n]),
-            round(float(found.cosine[n]), 4),
-            round(float(found.lexical.records[n]), 4),
-            round(float(found.fused[n]), 4),
-            words,
-            held_tokens,
-            int(found.passage[n]),
-            scored.told.around.get(n, ()),
-        )
-
-    hits, decided = tuple(map(hit, page)), tuple(map(hit, against))
+    hit = partial(_hit, found=found, scored=scored, spelled=spelled)
+    hits, decided = (tuple(hit(n, corpus.status(n, today)) for n in part) for part in (page, against))
     top = hits[0] if hits else (decided[0] if decided else None)
     retired = tuple(sorted(n for n in named if n in admitted.held_back))
     return Ranked(
@@ -224,6 +211,24 @@ def _page(
         tuple(nearest),
         _verdict(top, found, scored),
         "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
+    )
+
+
+def _hit(n: int, status: str, *, found: Evidence, scored: _Scored, spelled: dict[str, str]) -> Hit:
+    """Return one record with what speaks for it; figures are rounded here, after everything was ordered."""
+    matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
+    return Hit(
+        n,
+        status,
+        float(scored.scores[n]),
+        float(scored.relevance[n]),
+        round(float(found.cosine[n]), 4),
+        round(float(found.lexical.records[n]), 4),
+        round(float(found.fused[n]), 4),
+        tuple(spelled[term] for term, has in matched if has and term in spelled),
+        tuple(dict.fromkeys(t for e in scored.tokens for t in e.holders.get(n, ()))),
+        int(found.passage[n]),
+        scored.told.around.get(n, ()),
     )
 
 

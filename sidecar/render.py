@@ -113,7 +113,10 @@ def render_record(found: dict[str, Any], *, colour: bool = False) -> str:
     lines += [f"- {name}: {value}" for name, value in record.get("extra", {}).items()]
     lines += [f"- conflict ({c['state']}): {c['id']}: {c['reason']}" for c in record.get("conflicts", [])]
     lines += [f"- also in {twin['path']} ({twin['status']}): {twin['title']}" for twin in found["twins"]]
+    if there := record.get("on_base"):
+        lines.append(f"- on {there['ref']}: {there['status']} ({there['reason']})")
     lines += [f"- {link['relation']} {link['id']} ({link['status']})" for link in found["lineage"]]
+    lines += _surroundings(found)
     if found["body"]:
         lines += ["", quoted(found["body"], "")]
     if found.get("note"):
@@ -126,6 +129,19 @@ def render_record(found: dict[str, Any], *, colour: bool = False) -> str:
     if not found["history_complete"]:
         lines.append("- older commits are not listed")
     return "\n".join([*lines, "", _where(found["revision"])])
+
+
+def _surroundings(found: dict[str, Any]) -> list[str]:
+    """Return the steps of the chain beyond the next one, who else cites the record, and paths that are gone."""
+    lines = []
+    for step in found["chain"]:
+        if abs(step["step"]) > 1 or step.get("cycle"):
+            date = f", {step['date']}" if step["date"] else ""
+            circle = ": a circle" if step.get("cycle") else ""
+            lines.append(f"- {step['of']} {step['relation']} {step['id']} ({step['status']}{date}){circle}")
+    near = {link["id"] for link in found["lineage"]}
+    lines += [f"- cited by {c['id']} ({c['status']}): {c['how']}" for c in found["cited_by"] if c["id"] not in near]
+    return [*lines, *(f"- path that is gone: {path['path']}" for path in found["paths"] if not path["exists"])]
 
 
 _FACTS = (

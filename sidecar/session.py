@@ -69,6 +69,7 @@ class Session:
         self._corpus: Corpus | None = None
         self._planes: dict[tuple[str, str], Plane] = {}
         self._complete: set[tuple[str, str]] = set()
+        self._generation = -1
         self._embedders: dict[str, tuple[Embedder, ...]] = {}
         self.behind = False
         """Whether the last view was stale or lacked vectors, so that more seeding would better the next answer."""
@@ -88,10 +89,15 @@ class Session:
             return work()
         except DamagedStoreError:
             self.store.start_anew()
-            self._corpus = None
-            self._planes.clear()
-            self._complete.clear()
+            self._forget()
             return work()
+
+    def _forget(self) -> None:
+        """Drop what was loaded: its numbers mean nothing in a store that was made anew or compacted."""
+        self._generation = self.store.generation()
+        self._corpus = None
+        self._planes.clear()
+        self._complete.clear()
 
     def wanted(self, commit: str = "") -> Wanted:
         """Return what the snapshot of a commit (HEAD by default) consists of, candidates included."""
@@ -127,8 +133,10 @@ class Session:
         target = want or self.wanted()
         degraded = ""
         self.behind = False
+        if self.store.generation() != self._generation:
+            self._forget()
         needed = partial(self.needed, second=second, vectors=vectors)
-        if not self._ready(target.key, needed):
+        if not self._ready_or_degraded(target.key, needed):
             degraded = self._seed(target, lambda policy: needed(self.adjust(policy)), budget, progress)
         corpus = self._load(target.key)
         if corpus is not None:
@@ -155,11 +163,12 @@ class Session:
 
         It never becomes the snapshot that a later question falls back on. Raises `SidecarError`.
         """
-        kept = self._corpus
+        kept, made = self._corpus, self._generation
         try:
             found = self.view(seeder.wanted(self.repo, resolve(self.repo, revision)), vectors=False, budget=budget)
         finally:
-            self._corpus = kept or self._corpus
+            if made == self._generation:
+                self._corpus = kept or self._corpus
         if found.stale:
             raise StoreError(f"the records of {revision} could not be read: {found.degraded}", "try again in a while")
         return found
@@ -180,6 +189,12 @@ class Session:
         if corpus.snapshot.policy.engine != "sqlite":
             return f"engine {corpus.snapshot.policy.engine} is not built in, the embedded store answers"
         return ""
+
+    def _ready_or_degraded(self, key: str, needed: seeder.Choose) -> bool:
+        try:
+            return self._ready(key, needed)
+        except EmbedderError:
+            return False  # seeding says why, and the words answer
 
     def _ready(self, key: str, needed: seeder.Choose) -> bool:
         if not self.store.has(key):
@@ -234,8 +249,9 @@ class Session:
         """Return the vectors of an embedder over a corpus, charged by the probes of a language; None without any."""
         mark = (corpus.snapshot.key, embedder.identity.digest)
         if mark not in self._planes:
-            stored = self.store.plane(mark[0], embedder.identity)
-            matrix = self.store.matrix(embedder.identity)
+            with self.store.one_state():
+                stored = self.store.plane(mark[0], embedder.identity)
+                matrix = self.store.matrix(embedder.identity)
             if stored is None or matrix is None or not len(stored[0]):
                 return None
             probes = probe_vectors(self.store, embedder, shipped_probes()[language])

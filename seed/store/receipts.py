@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from seed.store.database import open_database
+from seed.errors import StoreError
+from seed.store.database import open_database, open_reading, writing
+from seed.store.inspect import fault
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS receipts (
@@ -20,11 +23,40 @@ WAIT_SECONDS = 0.2
 Receipt = dict[str, Any]
 
 
+def receipts_file(folder: Path) -> Path:
+    """Return the database of receipts in a folder of what is kept."""
+    return folder / "receipts.db"
+
+
+def broken_link(path: Path, identify: Callable[[Receipt], str]) -> tuple[int, str]:
+    """Return (how many receipts there are, what is wrong with the chain or ""), without changing a byte.
+
+    ``identify`` gives the id that a receipt's content has to bear. Two chains stand in one file after a restore on
+    a machine with receipts of its own, so each has to name one that stands before it, not the very last.
+    """
+    number, seen = 0, {""}
+    try:
+        with closing(open_reading(path)) as database:
+            if found := fault(database):
+                return 0, f"the file is damaged: {found}"
+            for ident, text in database.execute("SELECT id, body FROM receipts ORDER BY number"):
+                body = json.loads(text)
+                number += 1
+                if body.get("id") != ident or identify(body) != ident:
+                    return number, f"receipt {number} ({ident[:19]}) was changed after it was written"
+                if body.get("previous") not in seen:
+                    return number, f"receipt {number} ({ident[:19]}) names one before it that is not there"
+                seen.add(ident)
+    except (sqlite3.Error, ValueError, StoreError) as exc:
+        return number, f"it cannot be read after receipt {number}: {exc}"
+    return number, ""
+
+
 class Receipts:
     """The chain of receipts of one repository."""
 
     def __init__(self, folder: Path) -> None:
-        self.database = open_database(folder / "receipts.db", _SCHEMA, _FORMAT)
+        self.database = open_database(receipts_file(folder), _SCHEMA, _FORMAT)
         self.database.execute(f"PRAGMA busy_timeout={int(WAIT_SECONDS * 1000)}")
 
     def close(self) -> None:
@@ -66,3 +98,15 @@ class Receipts:
     def chain(self) -> list[Receipt]:
         """Return all receipts, oldest first."""
         return [json.loads(row[0]) for row in self.database.execute("SELECT body FROM receipts ORDER BY number")]
+
+    def restore(self, chain: Iterable[Receipt]) -> int:
+        """Add the receipts that are not here yet, in their order, all or none. Returns how many that were.
+
+        Raises `StoreError` when the database cannot be written.
+        """
+        with writing(self.database):
+            before = self.database.execute("SELECT COUNT(*) FROM receipts").fetchone()[0]
+            values = ((one["id"], one["time"], json.dumps(one, ensure_ascii=False)) for one in chain)
+            self.database.executemany("INSERT OR IGNORE INTO receipts (id, made, body) VALUES (?, ?, ?)", values)
+            after = self.database.execute("SELECT COUNT(*) FROM receipts").fetchone()[0]
+        return int(after - before)

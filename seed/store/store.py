@@ -6,7 +6,8 @@ import json
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from seed.passages import Passage
 from seed.record import Problem, Record
 from seed.snapshot import Cut, Snapshot, record_from_json
 from seed.store import snapshots, vectors, words
-from seed.store.database import guarded, open_disposable, set_aside, writing
+from seed.store.database import guarded, open_disposable, open_reading, set_aside, writing
 from seed.store.lock import exclusive
 from seed.text import word_count
 
@@ -55,10 +56,14 @@ class Unseen:
 class Store:
     """One repository's store. Readers never wait; writers hold the seeding lock (seed.store.lock)."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, reading: bool = False) -> None:
+        """Open the store, made at the first use; with ``reading`` as it stands, which must be there already."""
         self.folder = folder
         self.path = folder / "store.db"
-        self._open()
+        if reading:
+            self.database = open_reading(self.path)
+        else:
+            self._open()
 
     def _open(self) -> None:
         self.database = open_disposable(self.path)
@@ -211,9 +216,24 @@ class Store:
         """Store vectors durably; the caller holds the seeding lock."""
         vectors.append(self.database, self.folder, identity.digest, found)
 
+    @guarded
+    def generation(self) -> int:
+        """Return how often the store was compacted: what was loaded under another one is of no use any more."""
+        return vectors.generation(self.database)
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Let all that is read in the block come from one state of the store, whoever writes meanwhile."""
+        self.database.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.database.rollback()
+
+    @guarded
     def matrix(self, identity: Identity) -> vectors.Matrix | None:
         """Return all vectors of an identity, memory-mapped, shape (rows, dimension)."""
-        return vectors.open_matrix(self.folder, identity.digest, identity.dimension)
+        return vectors.open_matrix(self.folder, identity.digest, identity.dimension, self.generation())
 
     @guarded
     def save_plane(self, key: str, identity: Identity, rows: NDArray[np.int32]) -> None:

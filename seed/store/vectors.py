@@ -21,9 +21,15 @@ from seed.store.database import writing
 Matrix = NDArray[np.float32]
 
 
-def vector_file(folder: Path, identity: str) -> Path:
-    """Return the file of an identity (its hex digest)."""
-    return folder / f"vectors-{identity.removeprefix('sha256:')[:24]}.f32"
+def vector_file(folder: Path, identity: str, made: int = 0) -> Path:
+    """Return the file of an identity (its hex digest) in a generation of the store."""
+    return folder / f"vectors-{identity.removeprefix('sha256:')[:24]}{f'.{made}' if made else ''}.f32"
+
+
+def generation(database: sqlite3.Connection) -> int:
+    """Return how often the store was compacted: row numbers, and the files they count in, belong to one generation."""
+    row = database.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+    return int(row[0]) if row else 0
 
 
 def known(database: sqlite3.Connection, identity: str, shas: Sequence[bytes]) -> dict[bytes, int]:
@@ -54,12 +60,13 @@ def append(
         first = database.execute(
             "SELECT COALESCE(MAX(row) + 1, 0) FROM vectors WHERE identity = ?", (identity,)
         ).fetchone()[0]
-        _write(vector_file(folder, identity), first * dimension * 4, block.tobytes())
+        write(vector_file(folder, identity, generation(database)), first * dimension * 4, block.tobytes())
         rows = [(identity, sha, first + n, zlib.crc32(block[n].tobytes())) for n, sha in enumerate(vectors)]
         database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
 
-def _write(path: Path, offset: int, data: bytes) -> None:
+def write(path: Path, offset: int, data: bytes) -> None:
+    """Write bytes at an offset and make them durable. Raises `StoreError` when the disk refuses."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -81,9 +88,9 @@ def _write(path: Path, offset: int, data: bytes) -> None:
         ) from None
 
 
-def open_matrix(folder: Path, identity: str, dimension: int) -> Matrix | None:
+def open_matrix(folder: Path, identity: str, dimension: int, made: int = 0) -> Matrix | None:
     """Return the whole file as a read-only (rows, dimension) memory map, or None when there is none yet."""
-    path = vector_file(folder, identity)
+    path = vector_file(folder, identity, made)
     try:
         rows = path.stat().st_size // (4 * dimension)
     except FileNotFoundError:
@@ -95,7 +102,7 @@ def open_matrix(folder: Path, identity: str, dimension: int) -> Matrix | None:
 
 def damaged(database: sqlite3.Connection, folder: Path, identity: str, dimension: int) -> list[bytes]:
     """Return the texts (sha256) whose stored vector does not match its checksum or is cut off."""
-    matrix = open_matrix(folder, identity, dimension)
+    matrix = open_matrix(folder, identity, dimension, generation(database))
     bad = []
     for sha, row, check in database.execute("SELECT sha, row, check_sum FROM vectors WHERE identity = ?", (identity,)):
         if matrix is None or row >= len(matrix) or zlib.crc32(np.ascontiguousarray(matrix[row]).tobytes()) != check:
@@ -105,7 +112,7 @@ def damaged(database: sqlite3.Connection, folder: Path, identity: str, dimension
 
 def heal(database: sqlite3.Connection, folder: Path, identity: str, dimension: int) -> None:
     """Forget the rows that lie beyond the end of the file, so that they are embedded again."""
-    path = vector_file(folder, identity)
+    path = vector_file(folder, identity, generation(database))
     held = path.stat().st_size // (4 * dimension) if path.exists() else 0
     top = database.execute("SELECT MAX(row) FROM vectors WHERE identity = ?", (identity,)).fetchone()[0]
     if top is not None and top >= held:

@@ -24,6 +24,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "withdraw": ("sidecar.cli.propose_cmd", "withdraw"),
     "done": ("sidecar.cli.propose_cmd", "done"),
     "review": ("sidecar.cli.review_cmd", "review"),
+    "conflicts": ("sidecar.cli.conflicts_cmd", "conflicts"),
+    "audit": ("sidecar.cli.audit_cmd", "audit"),
+    "context": ("sidecar.cli.context_cmd", "context"),
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
     "import": ("sidecar.cli.import_cmd", "command"),
@@ -31,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
+    "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
+    "gc": ("sidecar.cli.keep_cmd", "gc"),
+    "backup": ("sidecar.cli.keep_cmd", "backup"),
+    "restore": ("sidecar.cli.keep_cmd", "restore"),
 }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from seed.errors import SidecarError
 from sidecar.version import VERSION
 
 if TYPE_CHECKING:
@@ -42,24 +43,39 @@ def add_resources(server: MCPServer[Any], desk: Desk) -> None:
 
     @server.resource("sidecar://status", name="status", title="Status", mime_type="application/json")
     async def status() -> str:
-        """Repository, commits, coverage, embedder and versions."""
-        return json.dumps(await desk.run("", status_of), ensure_ascii=False)
+        """Tell what `sidecar doctor --json` finds, with repository, commits, coverage, embedder and versions."""
+        return json.dumps(await desk.run("", examined), ensure_ascii=False)
 
     @server.resource("sidecar://schemas", name="schemas", title="Schemas", mime_type="application/json")
     def schemas() -> str:
         """JSON Schemas of the tools' replies and of a record file."""
         from seed.schema import record_schema
-        from sidecar.answer_schema import answer_schema, edited_schema, proposed_schema, shown_schema
+        from sidecar.answer_schema import answer_schema, context_schema, edited_schema, proposed_schema, shown_schema
 
         found = {
             "answer": answer_schema(),
             "get_record": shown_schema(),
+            "assemble_context": context_schema(),
             "propose_record": proposed_schema(),
             "revise_record": edited_schema(),
             "forget_record": edited_schema(),
             "record_file": record_schema(),
         }
         return json.dumps(found, ensure_ascii=False)
+
+
+def examined(provider: Provider) -> dict[str, Any]:
+    """Return the doctor's report on the start folder, and under ``status`` what the server stands on.
+
+    A repository that nothing can be seeded from has no status; the report then says why.
+    """
+    from sidecar.doctor.diagnose import diagnose
+
+    try:
+        status: dict[str, Any] | None = status_of(provider)
+    except SidecarError:
+        status = None
+    return {**diagnose(provider.session.folder).to_data(), "status": status}
 
 
 def status_of(provider: Provider) -> dict[str, Any]:

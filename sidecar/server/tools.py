@@ -14,6 +14,7 @@ from seed.errors import SidecarError
 from sidecar import tell
 from sidecar.query import MAX_LIMIT, Query
 from sidecar.server.history_tools import HISTORY
+from sidecar.server.review import conflicts_record, conflicts_scan
 from sidecar.server.spec import BUDGET_SECONDS, Reply, Spec, fields
 
 if TYPE_CHECKING:
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 Text = Annotated[str, Field()]
 Texts = Annotated[list[str], Field()]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
-Cursor = Annotated[str, Field(description="next_cursor of the previous page")]
+Cursor = Annotated[str, Field(description="next_cursor")]
 Kinds = Annotated[list[str], Field(description="decision, adr, fact, finding, history")]
 Statuses = Annotated[list[str], Field(description='default: in force; ["all"]: every one')]
 Tags = Annotated[list[str], Field(description="all must match")]
-PathFilter = Annotated[str, Field(description="only records whose paths lie at or around it")]
+PathFilter = Annotated[str, Field(description="only records at or around it")]
 Trust = Annotated[str, Field(description="user_confirmed, document_extracted, agent_generated")]
 Day = Annotated[str, Field(description="YYYY-MM-DD, inclusive")]
 Propose = Annotated[bool, Field(description="for a record in Git: make the branch")]
@@ -80,6 +81,19 @@ def find_precedents(
     if not task.strip():
         raise SidecarError("task is empty", "say in one sentence what you are about to do or decide")
     return _answer(provider, Query(task, limit=limit, paths=tuple(paths)), "brief")
+
+
+def assemble_context(
+    provider: Provider,
+    task: Annotated[str, Field(description="what this session is to do")],
+    paths: Annotated[list[str], Field(description="files or folders it touches")] = [],  # noqa: B006
+    budget: Annotated[int, Field(ge=200, description="tokens")] = 2000,
+) -> Reply:
+    """Once at the start of a session: what binds it, what was decided against, open items, conflicts."""
+    from sidecar.context import render
+
+    pack = provider.context(task, paths, budget=budget, seconds=BUDGET_SECONDS)
+    return Reply(pack, render(pack))
 
 
 def query_decisions(  # noqa: PLR0913, PLR0917 - as above
@@ -186,27 +200,31 @@ def _answer(provider: Provider, query: Query, detail: str) -> Reply:
     return Reply(answer, render(answer))
 
 
-_ANSWER = fields(
-    "verdict results receipt",
-    "format retrieval withheld revision decided_against retired open_items degraded note total has_more next_cursor "
-    "coverage",
-)
-_RECORD = fields("record lineage body", "format next_cursor history revision sections note")
+# The list of tools is read by every session, so it names of each reply what an agent acts on; the schemas name all.
+_ANSWER = fields("verdict results receipt", "decided_against open_items note next_cursor")
+_LISTED = fields("verdict results receipt")
+_RECORD = fields("record lineage body")
 _PROPOSED = fields("id branch pushed write_hints", "command warnings seen_again commit path")
 _EDITED = fields("id branch", "code state path line commit written pushed command")
+_CONTEXT = fields("constraints decisions receipt")
 
 PROFILES: dict[str, tuple[Spec, ...]] = {
     "default": (
         Spec(recall, "Ask the records", _ANSWER),
-        Spec(find_precedents, "Find precedents", _ANSWER),
-        Spec(query_decisions, "List records", _ANSWER),
+        Spec(find_precedents, "Find precedents", _LISTED),
+        Spec(query_decisions, "List records", _LISTED),
         Spec(get_record, "Read a record", _RECORD),
+        Spec(assemble_context, "Start a session", _CONTEXT),
         Spec(propose_record, "Propose a record", _PROPOSED, writes=True),
         Spec(revise_record, "Revise a record", _EDITED, writes=True),
         Spec(forget_record, "Retire a record", _EDITED, writes=True),
     ),
     "history": HISTORY,
-    "review": (Spec(list_candidates, "List proposals", fields("format repository candidates", "note")),),
+    "review": (
+        Spec(list_candidates, "List proposals", fields("format repository candidates", "note")),
+        Spec(conflicts_scan, "Find contradictions", fields("format repository pairs total", "records compared anew")),
+        Spec(conflicts_record, "Judge a contradiction", fields("id ids verdict already", "branch"), writes=True),
+    ),
 }
 
 

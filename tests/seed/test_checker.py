@@ -197,3 +197,37 @@ def test_check_staged_loads_no_heavy_library(repository: Path, record_text: Text
         env={**os.environ, "PYTHONPATH": str(here)},
     )
     assert done.stdout.split("\n")[-2] == "0 []"
+
+
+@pytest.mark.parametrize("where", ["body", "key", "policy"])
+def test_a_secret_is_named_by_rule_and_line_and_never_shown(
+    repository: Path, record_text: Text, git: Git, where: str
+) -> None:
+    """A secret in a record, under a key of one's own, or in the policy is an error at its line, without its value."""
+    value = "ghp" + "_" + "a8Zk3Qw9Xr2Lm5Tn7Yp1Vb4Hc6Jd0Fg8Se2U"
+    if where == "policy":
+        write(repository, "knowledge/policy.yaml", f"format: 1\n# {value}\n")
+    else:
+        keys = {"body": f"First.\nThen {value}."} if where == "body" else {"token_note": value}
+        write(repository, "knowledge/d-1.yaml", record_text("d-1", **keys))
+    git("add", "-A")
+    for staged in (False, True):
+        (found,) = [f for f in check(repository, staged=staged).findings if "github-token" in f.reason]
+        data = (repository / found.path).read_text().split("\n")
+        assert found.level == "error"
+        assert value in data[found.line - 1]
+        assert value not in repr(check(repository, staged=staged))
+
+
+def test_sound_records_compile_no_rule(repository: Path, record_text: Text, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check of records without a telling word compiles no pattern at all, which is what keeps it fast."""
+
+    def compiled(_: object) -> None:
+        raise AssertionError("a rule was compiled")
+
+    write(repository, "knowledge/d-1.yaml", record_text("d-1"))
+    monkeypatch.setattr("seed.secrets._Rule.pattern", property(compiled))
+    assert not check(repository).failed
+    write(repository, "knowledge/d-1.yaml", record_text("d-1", body="See https://example.org"))
+    with pytest.raises(AssertionError, match="compiled"):
+        check(repository)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seed.text import EXACT, exact_tokens, fold, is_cjk, terms, word_count, words
+from seed.text import EXACT, content_words, exact_tokens, fold, is_cjk, terms, word_count, words
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,16 @@ def test_cjk_text_is_indexed_by_bigrams(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-def test_english_words_are_stemmed_and_stop_words_left_out() -> None:
-    """Forms of one word meet in one stem, and words of no weight are dropped."""
-    assert words("The stored records are storing") == words("store record store")
-    assert words("what is it for") == []
+def test_english_words_are_stemmed() -> None:
+    """Forms of one word meet in one stem."""
+    assert words("stored records storing") == words("store record store")
+
+
+def test_words_of_no_meaning_of_their_own_can_be_left_out() -> None:
+    """Stop words are indexed, since they help to tell an answered question, but they are no content."""
+    assert content_words("what is it for") == []
+    assert content_words("where the records are, the records") == words("records")
+    assert words("what is it for")
 
 
 def test_an_identifier_is_found_whole_and_by_its_parts() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.floor import digest, max_probe, relevance, round_up, verdict
+from sidecar.floor import conformal, digest, max_probe, relevance, round_up, verdict
 
 UNIT = st.floats(0, 1)
 
@@ -51,26 +51,39 @@ def test_a_floor_belongs_to_its_probes() -> None:
 
 def test_nothing_found_is_no_match() -> None:
     """`none` means that nothing was found, whatever the figures."""
-    assert verdict(found=False, exact=True, cosine=1.0, coverage=1.0) == "none"
+    assert verdict(found=False, exact=True, margin=1.0, meaning_rank=0, word_rank=0) == "none"
 
 
-def test_an_exact_token_or_strong_evidence_is_a_match_and_thin_evidence_is_weak() -> None:
+@pytest.mark.parametrize(
+    ("exact", "margin", "ranks", "expected"),
+    [
+        (True, 0.0, (9, 9), "match"),  # an exact token is strong enough alone
+        (False, 1.0, (9, 9), "match"),  # so is evidence far above the floor
+        (False, 0.01, (0, 0), "match"),  # words and meaning agree
+        (False, 0.01, (0, 9), "weak"),
+        (False, 0.01, (9, 0), "weak"),
+    ],
+)
+def test_a_match_is_agreement_or_strength(exact: bool, margin: float, ranks: tuple[int, int], expected: str) -> None:
     """Words and meaning agree, or one is strong enough alone; otherwise the agent has to confirm."""
-    assert verdict(found=True, exact=True, cosine=0.0, coverage=0.0) == "match"
-    assert verdict(found=True, exact=False, cosine=1.0, coverage=0.0) == "match"
-    assert verdict(found=True, exact=False, cosine=1.0, coverage=1.0) == "match"
-    assert verdict(found=True, exact=False, cosine=0.0, coverage=0.0) == "weak"
+    found = verdict(found=True, exact=exact, margin=margin, meaning_rank=ranks[0], word_rank=ranks[1])
+    assert found == expected
 
 
-@given(st.booleans(), UNIT, UNIT)
-def test_what_the_default_branch_has_changed_is_weak_at_most(exact: bool, cosine: float, coverage: float) -> None:
-    """An old branch never sells an overturned decision as a match."""
-    assert verdict(found=True, exact=exact, cosine=cosine, coverage=coverage, on_other_branch=True) == "weak"
-
-
-@given(UNIT, UNIT, UNIT, UNIT)
-def test_more_evidence_never_weakens_a_verdict(cosine: float, coverage: float, more: float, wider: float) -> None:
-    """The verdict is monotone in both kinds of evidence."""
+@given(UNIT, UNIT, st.integers(0, 9), st.integers(0, 9))
+def test_more_evidence_never_weakens_a_verdict(one: float, other: float, meaning_rank: int, word_rank: int) -> None:
+    """The verdict is monotone in the evidence."""
     rank = {"none": 0, "weak": 1, "match": 2}
-    less = verdict(found=True, exact=False, cosine=min(cosine, more), coverage=min(coverage, wider))
-    assert rank[verdict(found=True, exact=False, cosine=max(cosine, more), coverage=max(coverage, wider))] >= rank[less]
+    low, high = (
+        verdict(found=True, exact=False, margin=margin, meaning_rank=meaning_rank, word_rank=word_rank)
+        for margin in sorted((one, other))
+    )
+    assert rank[high] >= rank[low]
+
+
+@given(st.lists(UNIT, min_size=1, max_size=99), st.floats(0.01, 0.5))
+def test_the_conformal_floor_lets_at_most_its_share_pass(evidence: list[float], alpha: float) -> None:
+    """Of the probes themselves at most alpha (m + 1) are above it, but for the rounding up."""
+    found = conformal([str(n) for n in range(len(evidence))], evidence, alpha)
+    assert sum(round(value, 6) > found.value for value in evidence) <= alpha * (len(evidence) + 1)
+    assert found.value <= max_probe([str(n) for n in range(len(evidence))], evidence).value

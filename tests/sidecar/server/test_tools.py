@@ -17,7 +17,7 @@ from seed.errors import SidecarError
 from seed.policy import Policy
 from seed.store.lock import exclusive
 from seed.store.paths import home
-from sidecar.answer_schema import answer_schema, shown_schema
+from sidecar.answer_schema import answer_schema, context_schema, shown_schema
 from sidecar.cli import serve_cmd
 from sidecar.provider import Provider
 from sidecar.server import tools
@@ -32,7 +32,9 @@ GOOD = {
     "find_precedents": {"task": "store orders elsewhere", "paths": ["shop/store/orders.py"]},
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
+    "assemble_context": {"task": "store orders elsewhere", "paths": ["shop/store/orders.py"]},
 }
+SCHEMAS = {"get_record": shown_schema, "assemble_context": context_schema}
 WRITING = ("propose_record", "revise_record", "forget_record")
 BAD = [
     ("recall", {}, "'question' is missing"),
@@ -57,6 +59,8 @@ BAD = [
     ("query_decisions", {"limit": 51}, "whole number from 1 to 50"),
     ("query_decisions", {"trust": "blind"}, "use user_confirmed"),
     ("get_record", {}, "'id' is missing"),
+    ("assemble_context", {"task": " "}, "task is empty"),
+    ("assemble_context", {"task": "x", "budget": 1}, "whole number from 200"),
     ("get_record", {"id": "decision-11"}, "did you mean decision-1"),
     ("get_record", {"id": "decision-1", "at": "no-such-tag"}, "'git log' shows"),
     ("get_record", {"id": "decision-1", "section": "Nowhere"}, "section"),
@@ -163,6 +167,7 @@ def test_signatures_of_tools_are_those_of_the_design(server: Sidecar) -> None:
         "find_precedents": ["task", "paths", "limit", "repo"],
         "query_decisions": ["text", *filters, "limit", "cursor", "repo"],
         "get_record": ["id", "at", "section", "cursor", "repo"],
+        "assemble_context": ["task", "paths", "budget", "repo"],
         "propose_record": ["record", "repo"],
         "revise_record": ["id", "change", "propose", "repo"],
         "forget_record": ["id", "reason", "propose", "repo"],
@@ -172,7 +177,7 @@ def test_signatures_of_tools_are_those_of_the_design(server: Sidecar) -> None:
 @pytest.mark.parametrize("name", GOOD)
 def test_structured_reply_obeys_the_full_schema(server: Sidecar, name: str) -> None:
     """What a tool returns is valid under the full schema that `sidecar://schemas` publishes."""
-    schema = shown_schema() if name == "get_record" else answer_schema()
+    schema = SCHEMAS.get(name, answer_schema)()
     found = reply(server, name, **GOOD[name])
     jsonschema.validate(found, schema)
     with pytest.raises(jsonschema.ValidationError):

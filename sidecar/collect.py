@@ -1,0 +1,47 @@
+"""`sidecar gc`: which snapshots of a repository are worth keeping, and the collection of the rest."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from seed.errors import SidecarError
+from seed.git.hooks import worktree_folders
+from seed.git.repository import head_commit, open_repository
+from seed.store import inspect
+from seed.store.collect import collect as drop
+from seed.store.lock import exclusive
+from sidecar.floors import question_sha, shipped_probes
+from sidecar.session import Session
+
+_WAIT_SECONDS = 10.0
+
+
+def collect(folder: Path, *, dry_run: bool = False) -> dict[str, Any]:
+    """Drop all but the snapshots of every worktree's HEAD and the newest one. Returns counts and bytes.
+
+    Raises `SidecarError` when another process seeds, or the disk refuses.
+    """
+    with closing(Session(folder)) as session, exclusive(session.store.lock_path, _WAIT_SECONDS):
+        keep = kept(session)
+        done = drop(session.store, keep, question_shas(), dry_run=dry_run)
+    return {"format": 1, "dry_run": dry_run, "kept": len(keep), **asdict(done)}
+
+
+def kept(session: Session) -> list[str]:
+    """Return the keys of the published snapshots to keep: each worktree's HEAD, and the newest."""
+    published = [key for key, _, _ in inspect.snapshots(session.store.database)]
+    heads = {session.wanted().key}
+    for place in worktree_folders(session.repo.common):
+        try:
+            heads.add(session.wanted(head_commit(open_repository(place))).key)
+        except SidecarError:
+            continue  # a worktree that was deleted by hand
+    return [key for key in published if key in heads or key == published[0]]
+
+
+def question_shas() -> list[bytes]:
+    """Return under what the store keeps the vectors of the shipped probes, which belong to no record."""
+    return [question_sha(text) for texts in shipped_probes().values() for text in texts]
