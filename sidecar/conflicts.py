@@ -99,9 +99,10 @@ def pairs(
     for n in changed:
         cosines = np.round(vectors[others] @ vectors[n], 4)
         kept = 0
-        for at in np.argsort(-cosines, kind="stable"):
+        near = np.flatnonzero(cosines >= CLOSE)
+        for at in near[np.argsort(-cosines[near], kind="stable")]:
             m, cosine = int(others[at]), float(cosines[at])
-            if cosine < CLOSE or kept == MOST_PER_RECORD:
+            if kept == MOST_PER_RECORD:
                 break
             one, other = ordered(heads[n], heads[m])
             if m == n or one.record.id.casefold() == other.record.id.casefold() or settled(one, other):
