@@ -65,7 +65,7 @@ def by_record(session: Session, corpus: Corpus, today: date, asked: Collection[s
     ``asked`` are the ids that may be shown: where no verdict and no hint names one of them, nothing is worked out.
     """
     wanted = {ident.casefold() for ident in asked}
-    hints = [pair for pair in load(session.store.folder).pairs if wanted & set(pair.key)]
+    hints = [pair for pair in load(session.store.folder).pairs if pair.differs and wanted & set(pair.key)]
     if not hints and not any(wanted & set(v.key) for v in map(conflicts.verdict_of, corpus.heads) if v):
         return {}
     now = standing(corpus, today)
