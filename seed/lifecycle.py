@@ -73,8 +73,10 @@ def standings(records: Sequence[Record], candidates: frozenset[int] = frozenset(
     own = ["candidate" if n in candidates else record.status for n, record in enumerate(records)]
     refuted, superseded, conflicts = _retired(records, own, all_edges)
     for ordinal, record in enumerate(records):
-        if ordinal not in candidates and _dead_successor(record, index):
-            (superseded if record.related("superseded_by") else refuted).add(ordinal)
+        if ordinal not in candidates:
+            for relation, retired in (("superseded_by", superseded), ("refuted_by", refuted)):
+                if _names_nobody(record, relation, index, candidates):
+                    retired.add(ordinal)
     status = [_precedence(own[n], n in refuted, n in superseded) for n in range(len(records))]
     for twins in index.values():
         settled = [n for n in twins if n not in candidates]
@@ -108,10 +110,12 @@ def overturns(relation: str, actor: str, target: str) -> bool:
     return relation == "refutes" and actor in ONCE_IN_FORCE
 
 
-def _dead_successor(record: Record, index: Mapping[str, list[int]]) -> bool:
-    """Tell whether a file names a successor or refuter that is nowhere: it says itself that it is overturned."""
-    named = record.related("superseded_by") + record.related("refuted_by")
-    return bool(named) and not any(target.casefold() in index for target in named)
+def _names_nobody(record: Record, relation: str, index: Mapping[str, list[int]], candidates: frozenset[int]) -> bool:
+    """Tell whether a file names a successor or refuter that is nowhere: it says itself that it is overturned.
+
+    A candidate is nowhere yet, or an unreviewed branch could bring an overturned record back.
+    """
+    return any(all(n in candidates for n in index.get(target.casefold(), ())) for target in record.related(relation))
 
 
 def _precedence(own: str, refuted: bool, superseded: bool) -> str:

@@ -17,6 +17,7 @@ from seed.record import (
     Problem,
     Record,
     fits,
+    is_verdict,
     normal_status,
     parse_day,
     valid_id,
@@ -234,5 +235,8 @@ class _Reader:
                 "check the spelling",
                 warning=True,
             )
-        kept = {k: v for k, v in self.data.items() if k in ("status_raw", "seen_again")}
+        if "conflict" in self.data and not is_verdict(self.data["conflict"]):
+            reason = "conflict is no verdict on two records with their blobs, so no answer shows it"
+            self._problem("conflict", reason, "let 'sidecar conflicts record' write it", warning=True)
+        kept = {k: v for k, v in self.data.items() if k in ("status_raw", "seen_again", "conflict")}
         return {**unknown, **kept}

@@ -19,6 +19,8 @@ TRUSTS: tuple[str, ...] = ("user_confirmed", "document_extracted", "agent_genera
 FORWARD: tuple[str, ...] = ("supersedes", "amends", "refutes", "replies_to", "relates_to")
 BACKWARD: dict[str, str] = {"superseded_by": "supersedes", "amended_by": "amends", "refuted_by": "refutes"}
 SOURCES: tuple[str, ...] = ("path", "url", "commit", "transcript")
+VERDICTS: tuple[str, ...] = ("contradicts", "duplicates", "compatible", "resolved")
+"""What a finding's `conflict` may say of the two records that it names."""
 _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "accepted": ("decision", "adr", "finding"),
     "verified": ("fact", "finding"),
@@ -30,7 +32,7 @@ _TEXT_KEYS = tuple(
     "id kind title status date body context decision consequences trust workspace valid_until format status_raw".split()
 )
 _LIST_KEYS = ("tags", "paths", *FORWARD, *BACKWARD)
-KNOWN_KEYS: tuple[str, ...] = (*_TEXT_KEYS, *_LIST_KEYS, "source", "proposed_by", "seen_again")
+KNOWN_KEYS: tuple[str, ...] = (*_TEXT_KEYS, *_LIST_KEYS, "source", "proposed_by", "seen_again", "conflict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +115,13 @@ def parse_day(text: str) -> date | None:
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC)
     return moment.date()
+
+
+def is_verdict(value: object) -> bool:
+    """Tell whether a `conflict` is a verdict: one of `VERDICTS`, between two records, each with id and blob."""
+    if not isinstance(value, dict) or value.get("relation") not in VERDICTS:
+        return False
+    between = value.get("between")
+    if not isinstance(between, list) or len(between) != 2:  # noqa: PLR2004 - a pair
+        return False
+    return all(isinstance(side, dict) and side.get("id") and side.get("blob") for side in between)

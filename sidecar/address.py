@@ -101,11 +101,11 @@ class Addresser:
             vectors = np.stack(probe_vectors(session.store, embedder, probes))
         except EmbedderError as exc:
             return self._by_words(opened, str(exc))
-        matrix = session.store.matrix(embedder.identity)
-        if matrix is None:
+        matrix, held = session.store.matrix(embedder.identity), library.rows(session.store, opened, embedder.identity)
+        if matrix is None or not (held >= 0).any():
             return self._by_words(opened, left)
         centre = np.asarray(vectors.mean(axis=0, dtype=np.float64), np.float32)
-        ready = plane(matrix, library.rows(session.store, opened, embedder.identity), centre)
+        ready = plane(matrix, held, centre)
         named = policy.floor_for(embedder.identity.digest, "fused")
         floor = (
             InForce(named.value, "policy", named.probe)

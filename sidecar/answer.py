@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from seed.record import SOURCES
 from seed.snapshot import Head
-from sidecar.quote import one_line, safe, shorten
+from sidecar.quote import one_line, shorten
 
 if TYPE_CHECKING:
     from sidecar.open_items import OpenItem
@@ -57,7 +57,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What the core decided: the page of hits, and everything that was held back and why."""
+    """What the core decided: the page of hits, and everything that was held back and why.
+
+    ``conflicts``: folded id -> the contradictions between records that were recorded or are hinted at.
+    """
 
     hits: tuple[Hit, ...]
     against: tuple[Hit, ...]
@@ -68,6 +71,7 @@ class Ranked:
     verdict: str
     retrieval: str
     open: tuple[OpenItem, ...] = ()
+    conflicts: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
 
 
 def why(hit: Hit) -> str:
@@ -104,15 +108,9 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
         "score": round(hit.score, 4),
         "relevance": round(hit.relevance, 4),
         "why": why(hit),
-        "evidence": {
-            "cosine": hit.cosine,
-            "lexical": hit.lexical,
-            "fused": hit.fused,
-            "matched_terms": [one_line(term, _LABEL) for term in hit.matched[:_MANY]],
-            "exact": [one_line(token, _LABEL) for token in hit.exact[:_MANY]],
-        },
+        "evidence": _evidence(hit),
         "passage": dict(passage),
-        "path": safe(head.path),
+        "path": one_line(head.path),
         "blob": head.blob,
         "source": [_source(source) for source in record.source[:3]],
         "lineage": [
@@ -127,8 +125,18 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     if record.workspace:
         found["workspace"] = one_line(record.workspace, _LABEL)
     if head.origin:
-        found["branch"] = safe(head.origin)
+        found["branch"] = one_line(head.origin)
     return found
+
+
+def _evidence(hit: Hit) -> dict[str, Any]:
+    return {
+        "cosine": hit.cosine,
+        "lexical": hit.lexical,
+        "fused": hit.fused,
+        "matched_terms": [one_line(term, _LABEL) for term in hit.matched[:_MANY]],
+        "exact": [one_line(token, _LABEL) for token in hit.exact[:_MANY]],
+    }
 
 
 def _source(source: Mapping[str, str]) -> dict[str, str]:
@@ -149,7 +157,7 @@ def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
         "title": one_line(head.record.title, MAX_TITLE),
         "status": hit_status,
         "date": one_line(head.record.date, _LABEL),
-        "path": safe(head.path),
+        "path": one_line(head.path),
         "blob": head.blob,
     }
     successors = [

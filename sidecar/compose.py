@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from seed import seeder
 from sidecar import answer as answers
 from sidecar import cursor
@@ -19,6 +21,8 @@ from sidecar.query import Query
 from sidecar.quote import one_line, safe
 from sidecar.session import Session, View
 from sidecar.version import VERSION
+
+_NOTHING_WITHHELD = {"superseded": 0, "candidate": 0, "below_floor": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,44 +46,29 @@ class Decided:
 def full(session: Session, decided: Decided) -> Answer:
     """Return the full answer, less its receipt."""
     query, view, asked, ranked = decided.query, decided.view, decided.asked, decided.ranked
-    start, statuses, since = decided.start, decided.statuses, decided.since
-    corpus = view.corpus
-    heads = corpus.heads
-    texts = session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
-    items = [answers.item(heads[h.ordinal], h, _passage(session, corpus, h, texts), statuses) for h in ranked.hits]
+    corpus, heads, statuses = view.corpus, view.corpus.heads, decided.statuses
+    items = _items(session, decided)
     against = [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against]
-    lags = since is not None and since.mark([*items, *against])
+    lags = decided.since is not None and decided.since.mark([*items, *against])
     results = answers.fit(items)
     if ranked.retrieval == "listing":
         results = [answers.unscored(item) for item in results]
-    shown = start + len(results)
+    shown = decided.start + len(results)
     more = shown < ranked.total
-    records = sum(1 for head in heads if not head.origin)
-    embedded = int(asked.plane.embedded.sum()) if asked.plane is not None else 0
-    full: Answer = {
+
+    def side(ordinal: int, why: str = "") -> dict[str, Any]:
+        return answers.side_item(heads[ordinal], statuses[heads[ordinal].record.id.casefold()], why)
+
+    found: Answer = {
         "format": 1,
         "verdict": "weak" if lags and ranked.verdict == "match" else ranked.verdict,
         "retrieval": ranked.retrieval,
         "results": results,
         "decided_against": against,
-        "retired": [answers.side_item(heads[n], statuses[heads[n].record.id.casefold()]) for n in ranked.retired],
-        "open_items": [
-            answers.side_item(heads[o.ordinal], statuses[heads[o.ordinal].record.id.casefold()], o.why)
-            for o in ranked.open
-        ],
-        "withheld": {
-            "superseded": 0,
-            "candidate": 0,
-            "below_floor": 0,
-            **ranked.withheld,
-            "uncommitted": decided.uncommitted,
-        },
-        "coverage": {
-            "records": records,
-            "embedded": min(embedded, records),
-            "searched": min(embedded, records) if ranked.retrieval in ("hybrid", "dense") else records,
-            "unreadable": len(corpus.snapshot.unreadable),
-        },
+        "retired": [side(ordinal) for ordinal in ranked.retired],
+        "open_items": [side(item.ordinal, item.why) for item in ranked.open],
+        "withheld": _NOTHING_WITHHELD | ranked.withheld | {"uncommitted": decided.uncommitted},
+        "coverage": _coverage(corpus, asked, ranked),
         "revision": _revision(session, decided),
         "total": ranked.total,
         "has_more": more,
@@ -87,11 +76,33 @@ def full(session: Session, decided: Decided) -> Answer:
         "receipt": {"id": "", "stored": False},
     }
     if reason := view.degraded or asked.degraded:
-        full["degraded"] = reason
+        found["degraded"] = reason
     if ranked.verdict == "none":
-        full["note"] = _none_note(full, corpus, ranked)
-        full["nearest"] = [{"id": heads[n].record.id, "note": "below the floor"} for n in ranked.nearest]
-    return full
+        found["note"] = _none_note(found, corpus, ranked)
+        found["nearest"] = [{"id": heads[n].record.id, "note": "below the floor"} for n in ranked.nearest]
+    return found
+
+
+def _items(session: Session, decided: Decided) -> list[dict[str, Any]]:
+    """Return the page's results in full, with their passages and the contradictions they stand in."""
+    corpus, ranked = decided.view.corpus, decided.ranked
+    texts = session.store.texts(int(corpus.snapshot.pids[h.passage]) for h in ranked.hits if h.passage >= 0)
+    items = []
+    for hit in ranked.hits:
+        passage = _passage(session, corpus, hit, texts)
+        item = answers.item(corpus.heads[hit.ordinal], hit, passage, decided.statuses)
+        item["conflicts"] += ranked.conflicts.get(item["id"].casefold(), ())
+        items.append(item)
+    return items
+
+
+def _coverage(corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
+    settled = np.array([not head.origin for head in corpus.heads], dtype=bool)
+    records = int(settled.sum())
+    embedded = int((asked.plane.embedded & settled).sum()) if asked.plane is not None else 0
+    searched = embedded if ranked.retrieval in ("hybrid", "dense") else records
+    unreadable = len(corpus.snapshot.unreadable)
+    return {"records": records, "embedded": embedded, "searched": searched, "unreadable": unreadable}
 
 
 def _passage(session: Session, corpus: Corpus, hit: Hit, texts: dict[int, tuple[bytes, str, int]]) -> dict[str, Any]:
@@ -138,7 +149,6 @@ def receipt_body(decided: Decided, full: Answer, now: datetime) -> dict[str, Any
     """Return what the receipt of an answer holds, before it is chained."""
     query, view, asked = decided.query, decided.view, decided.asked
     snapshot = view.corpus.snapshot
-    pairs = sorted({(c.ref, c.commit) for c in view.wanted.candidates}) if not view.stale else []
     return {
         "format": 1,
         "question": query.question,
@@ -147,7 +157,7 @@ def receipt_body(decided: Decided, full: Answer, now: datetime) -> dict[str, Any
         "workspace": decided.workspace,
         "commit": view.commit,
         "knowledge_tree": snapshot.tree,
-        "candidates": [list(p) for p in pairs],
+        "candidates": [list(tip) for tip in snapshot.tips],
         "base": view.base.to_json() if view.base else None,
         "embedder": asked.embedder,
         "policy": full["revision"]["policy"],
@@ -161,11 +171,14 @@ def receipt_body(decided: Decided, full: Answer, now: datetime) -> dict[str, Any
 
 def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
     coverage = full["coverage"]
+    if not corpus.heads and corpus.snapshot.unreadable:
+        bad = len(corpus.snapshot.unreadable)
+        return f"No record could be read: {bad} files are unreadable ('sidecar check' says why)."
     if not corpus.heads:
         return "No records: this commit has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
     if full["retrieval"] == "listing":
         return "No record qualifies."
-    if full["retrieval"] == "hybrid" and coverage["embedded"] < coverage["records"]:
+    if full["retrieval"] in ("hybrid", "dense") and coverage["embedded"] < coverage["records"]:
         lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
     else:
         lead = "No record answers this."

@@ -58,17 +58,14 @@ def write_hints(
     Each is ``{"hint": near_duplicate|may_contradict|decided_against|needs_user_confirmation, "id", "title", "status",
     "overlap", "why"}``; ``overlap`` is the share of words in common, 0 to 1.
     """
-    query = Query(record.title, also=(record.body[:_BODY_CHARACTERS],) if record.body.strip() else (), limit=_LIMIT)
-    answer, _ = provider.answer(query, view, now)
     own = bag(record)
     named = {target.casefold() for _, target in record.relations}
     found = []
-    for entry in [*answer["results"], *answer["decided_against"]]:
+    for entry, against in _near(provider, record, view, now):
         held = _record(provider, entry["blob"])
         share = round(overlap(own, bag(held)), 2) if held else 0.0
         if entry["id"].casefold() in named and share < ALIKE:
             continue
-        against = entry in answer["decided_against"]
         hint = "near_duplicate" if share >= ALIKE else "decided_against" if against else "may_contradict"
         found.append(_hint(hint, entry, share, entry.get("why", "")))
     for one in waiting:
@@ -79,6 +76,18 @@ def write_hints(
     found += _confirmed(record, view)
     # A stable sort: of equal overlap the order of recall stays.
     return sorted(found, key=lambda one: -one["overlap"])[:_MOST]
+
+
+def _near(provider: Provider, record: Record, view: View, now: datetime) -> list[tuple[dict[str, Any], bool]]:
+    """Return (entry, decided against) of what recall has for the title, and for the body by itself, each once."""
+    found: dict[str, tuple[dict[str, Any], bool]] = {}
+    for question in (record.title, record.body[:_BODY_CHARACTERS]):
+        if question.strip():
+            answer, _ = provider.answer(Query(question.strip(), limit=_LIMIT), view, now)
+            for name in ("results", "decided_against"):
+                for entry in answer[name]:
+                    found.setdefault(entry["blob"], (entry, name == "decided_against"))
+    return list(found.values())
 
 
 def _hint(hint: str, entry: dict[str, Any], share: float, why: str) -> dict[str, Any]:

@@ -52,12 +52,12 @@ def open_items(
     """
     heads = corpus.heads
     held = [heads[n].record for n in results]
-    telling = _telling(corpus) & {fold(tag) for record in held for tag in record.tags} if waiting else set()
+    telling = telling_tags(corpus) & {fold(tag) for record in held for tag in record.tags} if waiting else set()
     paths = [path for record in held for path in record.paths]
     found: list[tuple[int, OpenItem]] = []
     for n in sorted(waiting, key=lambda n: heads[n].record.id):
         record = heads[n].record
-        shared = [path for path in record.paths if any(_tied(path, other) for other in paths)]
+        shared = [path for path in record.paths if any(tied(path, other) for other in paths)]
         tags = [tag for tag in record.tags if fold(tag) in telling]
         if shared:
             found.append((0, OpenItem(n, f"shares the path {shared[0]}")))
@@ -70,7 +70,7 @@ def open_items(
     return tuple(item for _, item in found[:MAX_OPEN])
 
 
-def _telling(corpus: Corpus) -> set[str]:
+def telling_tags(corpus: Corpus) -> set[str]:
     """Return the tags that tell records apart: they repeat no label, and at most half of the records carry them."""
     counts: dict[str, int] = {}
     for head in corpus.heads:
@@ -80,7 +80,7 @@ def _telling(corpus: Corpus) -> set[str]:
     return {tag for tag, count in counts.items() if count <= most and tag not in _SAYS_NOTHING}
 
 
-def _tied(one: str, other: str) -> bool:
+def tied(one: str, other: str) -> bool:
     """Tell whether two paths are the same or one lies in the other; a top-level folder holds too much to tell."""
     one, other = one.rstrip("/"), other.rstrip("/")
     return one == other or (same_path(one, other) and "/" in min(one, other, key=len))

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import pygit2
-
 from seed.errors import SidecarError
 from seed.git.candidates import MARK, candidates
-from seed.git.repository import Repository, head_commit
+from seed.git.repository import Repository, head_commit, read_commit
 from seed.git.tree import UnreadableBlobError, read_blob
 from seed.reader import parse_record
 from seed.record import Record
@@ -71,5 +69,5 @@ def the(repo: Repository, ident: str) -> Pending:
 
 def committed(repo: Repository, commit: str) -> tuple[str, datetime]:
     """Return (author's name, author's time in UTC) of a commit."""
-    node = repo.git[commit].peel(pygit2.Commit)
+    node = read_commit(repo, commit)
     return node.author.name, datetime.fromtimestamp(node.author.time, UTC)

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pygit2
-
 from seed.authoring import FIRST_STATUS, folder_of
 from seed.edit import with_values
 from seed.errors import SidecarError
 from seed.git.remote import default_branch
-from seed.git.repository import Repository
+from seed.git.repository import Repository, read_commit
 from seed.git.write import branch_commit, message, move_branch, write_commit
 from seed.lifecycle import overturns
 from seed.reader import parse_record
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from sidecar.provider import Provider
 
 _CLOSES = {"supersedes": ("superseded", "superseded_by"), "refutes": ("refuted", "refuted_by")}
+
+_GATE = "not run here: the recall gate runs on the pull request (sidecar eval QUESTIONS --gate GATES)"
 
 
 @dataclass(slots=True)
@@ -70,21 +70,13 @@ def promote(
     text = _message(ones, work)
     commit = write_commit(repo, work.files, text, parents=[start.commit])
     must_check(repo, start.commit, commit)
-    commit = _placed(repo, branch, commit)
+    told = {"format": 1, "branch": branch, "commit": _placed(repo, branch, commit), "records": work.records,
+            "closed": work.closed, "base": {"ref": start.shown, "commit": start.commit}, "check": "passed",
+            "gate": _GATE}  # fmt: skip
     subject, _, body = text.partition("\n")
     base = None if onto == "current" else default_branch(repo, policy.default_branch)
     request = Request(branch, base, subject, body.strip())
-    return {
-        "format": 1,
-        "branch": branch,
-        "commit": commit,
-        "base": {"ref": start.shown, "commit": start.commit},
-        "records": work.records,
-        "closed": work.closed,
-        "check": "passed",
-        "gate": "not run here: the recall gate runs on the pull request (sidecar eval QUESTIONS --gate GATES)",
-        **open_request(repo, request, send=send and policy.push != "never"),
-    }
+    return told | open_request(repo, request, send=send and policy.push != "never")
 
 
 def _known(ones: Sequence[Pending], status: str, trust: str) -> None:
@@ -161,7 +153,7 @@ def _placed(repo: Repository, branch: str, commit: str) -> str:
     if move_branch(repo, branch, commit, "", "promote"):
         return commit
     there = branch_commit(repo, branch)
-    mine, theirs = (repo.git[oid].peel(pygit2.Commit) for oid in (commit, there))
+    mine, theirs = (read_commit(repo, oid) for oid in (commit, there))
     if mine.tree_id == theirs.tree_id and mine.parent_ids == theirs.parent_ids:
         return there
     raise SidecarError(f"branch {branch} is there already and differs", f"git branch -D {branch}")

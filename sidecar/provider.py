@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seed import seeder
 from seed.embed.choose import choose
+from seed.errors import StoreError
 from seed.git.repository import head_commit, resolve
 from seed.git.tree import list_files, subtree
 from seed.git.worktree import WorkingTree
 from seed.store import portable
 from seed.store.receipts import Receipts
 from sidecar import answer as answers
-from sidecar import compose, cursor, reading, status
+from sidecar import compose, contradictions, cursor, reading, status
 from sidecar import receipt as receipts
 from sidecar.answer import Answer
 from sidecar.base import Bases
@@ -27,6 +28,9 @@ from sidecar.meaning import Meaning
 from sidecar.query import Query, checked
 from sidecar.recall import recall
 from sidecar.session import Adjust, Progress, View, as_committed, open_session
+
+if TYPE_CHECKING:
+    from sidecar.address import Addresser
 
 Clock = Callable[[], datetime]
 
@@ -49,6 +53,8 @@ class Provider:
         self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
         self._receipts: Receipts | None = None
+        self.any_session = False
+        """Whether sessions of other repositories may be kept too: a flag of the server, never an argument."""
         self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
         self.bases = Bases(self.session.repo, self.session.store)
@@ -78,7 +84,7 @@ class Provider:
             return self.answer(asked, replace(view, base=base), self.clock())
 
         full, body = self.session.healing(work)
-        sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
+        sealed, stored = self._kept(body)
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
 
@@ -141,6 +147,13 @@ class Provider:
         """Return what answers stand on: repository, commits, coverage, embedders. Raises `SidecarError`."""
         return status.status(self.session)
 
+    @cached_property
+    def addresser(self) -> Addresser:
+        """Return what finds places in the sessions kept; what it loaded serves the next question."""
+        from sidecar.address import Addresser
+
+        return Addresser(self)
+
     @property
     def behind(self) -> bool:
         """Tell whether the last answer was stale or lacked vectors because its budget ran out."""
@@ -202,6 +215,7 @@ class Provider:
             workspace=workspace,
             unchanged=self._unchanged(query.since),
         )
+        ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today))
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
         decided = Decided(
@@ -209,6 +223,13 @@ class Provider:
         )
         full = compose.full(self.session, decided)
         return full, compose.receipt_body(decided, full, now)
+
+    def _kept(self, body: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """Return a receipt and whether it was stored; an answer goes out also where it cannot be."""
+        try:
+            return self.receipts.append(lambda previous: receipts.seal(body, previous))
+        except StoreError:
+            return receipts.seal(body, ""), False
 
     @property
     def receipts(self) -> Receipts:

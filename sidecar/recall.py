@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,26 +198,9 @@ def _page(
     below = [n for n in admitted.results.tolist() if not answers[n]]
     nearest = sorted(below, key=lambda n: (-found.margin[n], corpus.heads[n].record.id))[:NEAREST]
 
-    def hit(n: int) -> Hit:
-        held_tokens = tuple(dict.fromkeys(t for e in scored.tokens for t in e.holders.get(n, ())))
-        matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
-        words = tuple(spelled[term] for term, has in matched if has and term in spelled)
-        return Hit(
-            n,
-            corpus.status(n, today),
-            float(scored.scores[n]),
-            float(scored.relevance[n]),
-            round(float(found.cosine[n]), 4),
-            round(float(found.lexical.records[n]), 4),
-            round(float(found.fused[n]), 4),
-            words,
-            held_tokens,
-            int(found.passage[n]),
-            scored.told.around.get(n, ()),
-        )
-
-    hits, decided = tuple(map(hit, page)), tuple(map(hit, against))
-    top = hits[0] if hits else (decided[0] if decided else None)
+    hit = partial(_hit, found=found, scored=scored, spelled=spelled)
+    hits, decided = (tuple(hit(n, corpus.status(n, today)) for n in part) for part in (page, against))
+    first = next(iter((*results, *against)), None)  # of the answer, not of the page
     retired = tuple(sorted(n for n in named if n in admitted.held_back))
     return Ranked(
         hits,
@@ -225,17 +209,35 @@ def _page(
         len(results),
         {**withheld, "below_floor": len(below)},
         tuple(nearest),
-        _verdict(top, found, scored),
+        _verdict(first, found, scored, np.concatenate([admitted.results, admitted.against])),
         "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
     )
 
 
-def _verdict(top: Hit | None, found: Evidence, scored: _Scored) -> str:
-    if top is None:
+def _hit(n: int, status: str, *, found: Evidence, scored: _Scored, spelled: dict[str, str]) -> Hit:
+    """Return one record with what speaks for it; figures are rounded here, after everything was ordered."""
+    matched = zip(found.lexical.terms, found.lexical.held[:, n], strict=True)
+    return Hit(
+        n,
+        status,
+        float(scored.scores[n]),
+        float(scored.relevance[n]),
+        round(float(found.cosine[n]), 4),
+        round(float(found.lexical.records[n]), 4),
+        round(float(found.fused[n]), 4),
+        tuple(spelled[term] for term, has in matched if has and term in spelled),
+        tuple(dict.fromkeys(t for e in scored.tokens for t in e.holders.get(n, ()))),
+        int(found.passage[n]),
+        scored.told.around.get(n, ()),
+    )
+
+
+def _verdict(first: int | None, found: Evidence, scored: _Scored, among: NDArray[np.intp]) -> str:
+    if first is None:
         return "none"
-    meaning_rank, word_rank = found.ranks(top.ordinal)
-    margin = float(found.margin[top.ordinal])
-    exact = bool(scored.tiers[top.ordinal] < _ORDINARY)
+    meaning_rank, word_rank = found.ranks(first, among)
+    exact = bool(scored.tiers[first] < _ORDINARY)
+    margin = float(found.margin[first])
     return verdict(found=True, exact=exact, margin=margin, meaning_rank=meaning_rank, word_rank=word_rank)
 
 

@@ -89,6 +89,14 @@ def resolve(repo: Repository, revision: str) -> str:
         ) from None
 
 
+def read_commit(repo: Repository, oid: str) -> pygit2.Commit:
+    """Return a commit's object. Raises `SidecarError` where this clone lacks it."""
+    try:
+        return repo.git[oid].peel(pygit2.Commit)
+    except (KeyError, ValueError, pygit2.GitError):
+        raise SidecarError(f"commit {oid[:12]} is missing in this clone", f"git fetch origin {oid}") from None
+
+
 def in_progress(repo: Repository) -> bool:
     """Tell whether a rebase, merge, cherry-pick, revert or bisect is under way."""
     gitdir = Path(os.fsdecode(repo.git.path))

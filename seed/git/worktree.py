@@ -34,7 +34,8 @@ class WorkingTree:
     def _count(self, head: str) -> int:
         tree = subtree(self._repo, head) if head else ""
         committed = {entry.path: entry.blob for entry in list_files(self._repo, tree)}
-        return sum(1 for path, file in record_files(self._repo.root) if committed.get(path) != self._blob(file))
+        blobs = ((path, self._blob(file)) for path, file in record_files(self._repo.root))
+        return sum(1 for path, blob in blobs if blob != committed.get(path) and (blob or path not in committed))
 
     def _blob(self, file: Path) -> str:
         """Return git's id of a file with CRLF read as LF; unchanged files are not read again."""

@@ -35,8 +35,12 @@ CREATE TABLE IF NOT EXISTS snapshots (
 CREATE TABLE IF NOT EXISTS planes (
   key TEXT NOT NULL, identity TEXT NOT NULL, rows BLOB NOT NULL, floors TEXT NOT NULL DEFAULT '{}',
   PRIMARY KEY (key, identity)) WITHOUT ROWID;
+INSERT OR IGNORE INTO meta VALUES ('generation', abs(random()) % 1000000000);
 """
+# The generation names the vector files: a database that is made anew never counts rows in an older one's files.
 _BUSY_MS = 5000
+DatabaseFault = sqlite3.Error
+"""What the database itself raises, for callers that have to go on whatever it is."""
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -31,6 +31,7 @@ PROFILES = ("default", "history", "review")
     show_default=True,
     help="Which tools to serve (may be repeated).",
 )
+@click.option("--any-session", is_flag=True, help="Let agents keep sessions that ran in other repositories.")
 @repo_option
 def serve(
     over_http: bool,
@@ -40,6 +41,7 @@ def serve(
     names: tuple[str, ...],
     allowed: tuple[str, ...],
     profiles: tuple[str, ...],
+    any_session: bool,
     repo: str,
 ) -> None:
     """Serve the records to agents through the Model Context Protocol."""
@@ -48,7 +50,7 @@ def serve(
     from sidecar.server.desk import Desk
     from sidecar.server.tools import chosen
 
-    desk = Desk(Path(repo), [Path(folder) for folder in allowed])
+    desk = Desk(Path(repo), [Path(folder) for folder in allowed], any_session=any_session)
     server = build(desk, chosen(profiles))
     if not over_http:
         from sidecar.server.stdio import serve_stdio

@@ -41,12 +41,12 @@ def address(
     repo: str,
 ) -> None:
     """Find the exact bytes that speak of a question; what has no segments or vectors yet gets them first."""
-    from sidecar.address import Addresser, Asking
+    from sidecar.address import Asking
     from sidecar.segment_planes import open_plane
 
     progress = Progress(quiet=as_json)
     with provider(repo) as opened:
-        asker = Addresser(opened)
+        asker = opened.addresser
         outside = None
         if vector is not None:
             outside = open_plane(asker.history, names[0] if names else "", scheme, plane, _question(vector))

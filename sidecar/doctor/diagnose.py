@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 from seed.errors import SidecarError
+from seed.store.database import DatabaseFault
 from sidecar.doctor import agents, embedder, environment, hooks, kept, repository, store
 from sidecar.doctor.finding import Finding, Report
 from sidecar.doctor.patient import Patient, examined
@@ -99,5 +99,5 @@ def _look(check: Check, patient: Patient) -> Iterator[Finding]:
             yield Finding(check.name, severity, evidence, fix)
     except SidecarError as exc:
         yield Finding(check.name, "warning", f"could not be looked at: {exc.message}", exc.fix)
-    except (OSError, sqlite3.Error, ValueError, KeyError) as exc:
+    except (OSError, DatabaseFault, ValueError, KeyError) as exc:
         yield Finding(check.name, "warning", f"could not be looked at: {type(exc).__name__}: {exc}")

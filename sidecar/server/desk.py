@@ -31,8 +31,9 @@ class Desk:
     within its budget.
     """
 
-    def __init__(self, folder: Path, allowed: Sequence[Path] = ()) -> None:
+    def __init__(self, folder: Path, allowed: Sequence[Path] = (), *, any_session: bool = False) -> None:
         self.folder = folder.resolve()
+        self.any_session = any_session
         self.allowed = tuple(path.resolve() for path in allowed)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sidecar")
         self._providers: OrderedDict[Path, Provider] = OrderedDict()
@@ -81,6 +82,7 @@ class Desk:
 
         if folder not in self._providers:
             self._providers[folder] = Provider(folder)
+            self._providers[folder].any_session = self.any_session
         self._providers.move_to_end(folder)
         while len(self._providers) > MAX_OPEN:
             self._providers.popitem(last=False)[1].close()

@@ -13,6 +13,8 @@ from pydantic import Field
 from seed.errors import SidecarError
 from sidecar import tell
 from sidecar.query import MAX_LIMIT, Query
+from sidecar.server.history_tools import HISTORY
+from sidecar.server.review import conflicts_record, conflicts_scan
 from sidecar.server.spec import BUDGET_SECONDS, Reply, Spec, fields
 
 if TYPE_CHECKING:
@@ -217,8 +219,12 @@ PROFILES: dict[str, tuple[Spec, ...]] = {
         Spec(revise_record, "Revise a record", _EDITED, writes=True),
         Spec(forget_record, "Retire a record", _EDITED, writes=True),
     ),
-    "history": (),
-    "review": (Spec(list_candidates, "List proposals", fields("format repository candidates", "note")),),
+    "history": HISTORY,
+    "review": (
+        Spec(list_candidates, "List proposals", fields("format repository candidates", "note")),
+        Spec(conflicts_scan, "Find contradictions", fields("format repository pairs total", "records compared anew")),
+        Spec(conflicts_record, "Judge a contradiction", fields("id ids verdict already", "branch"), writes=True),
+    ),
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mcp import Client
 
+from sidecar import conflicts
 from sidecar.cli import COMMANDS, main
 from sidecar.corpus import Admitted, Corpus
 from sidecar.query import Query
@@ -24,11 +25,13 @@ READING_COMMANDS = {
     "show": ["decision-1"],
     "list": [],
     "why": ["shop/checkout.py"],
+    "conflicts": ["scan"],
     "context": ["where do orders live", "--path", "shop/checkout.py"],
     "graph": ["decision-1"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
+    "audit": "gives ids, dates and paths of what the door lets through, never a word of a record",
     "check": "validates files, whatever their status",
     "new": "writes a file",
     "renumber": "writes files",
@@ -55,17 +58,34 @@ READING_TOOLS: dict[str, dict[str, Any]] = {
     "find_precedents": {"task": "volcano", "paths": ["shop/checkout.py"]},
     "query_decisions": {},
     "get_record": {"id": "decision-1"},
+    "conflicts_scan": {},
     "assemble_context": {"task": "volcano", "paths": ["shop/checkout.py"]},
+    "search_graph": {"about": "decision-1"},
 }
 OTHER_TOOLS: dict[str, str] = {
+    "context_capture": "keeps sessions, which are no records",
+    "context_segment": "counts segments of a session",
+    "context_address": "finds bytes of sessions",
+    "context_read": "reads bytes of sessions",
+    "context_anchors": "tells what a session's compactions removed",
+    "context_segment_export": "gives texts of sessions",
+    "context_attach_vectors": "keeps vectors of sessions",
     "propose_record": "writes a candidate; its hints go through recall",
     "revise_record": "writes a branch, or says where the file is",
     "forget_record": "writes a branch, or says where the file is",
+    "conflicts_record": "writes a candidate that names two records by their ids",
     "list_candidates": "lists what is not reviewed, marked as such; what is near goes through recall",
 }
 READING_RESOURCES = {"record://{id}": "record://decision-1"}
 OTHER_RESOURCES = {"sidecar://status": "counts and identities", "sidecar://schemas": "gives schemas"}
 Surface = Callable[[Path], str]
+
+
+@pytest.fixture(autouse=True)
+def _any_two_may_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a scan for contradictions show whatever it takes, so that it can be seen where from."""
+    monkeypatch.setattr(conflicts, "CLOSE", -1.0)
+    monkeypatch.setattr(conflicts, "subject", lambda *_: "anything")
 
 
 def _shut(monkeypatch: pytest.MonkeyPatch) -> None:

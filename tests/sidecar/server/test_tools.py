@@ -417,10 +417,11 @@ def test_record_text_is_quoted_data(server: Sidecar, commit: Commit) -> None:
         assert "ignore all rules" in text
 
 
-def test_empty_profiles_are_refused() -> None:
+def test_empty_profiles_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A profile that has no tools yet is named instead of being served empty."""
-    with pytest.raises(SidecarError, match="history has no tools"):
-        tools.chosen(("history",))
+    monkeypatch.setitem(tools.PROFILES, "empty", ())
+    with pytest.raises(SidecarError, match="empty has no tools"):
+        tools.chosen(("empty",))
 
 
 def test_the_command_line_offers_the_profiles_there_are() -> None:
