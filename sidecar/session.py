@@ -67,7 +67,7 @@ class Session:
         self.repo: Repository = open_repository(folder)
         self.choose = embedders
         self.store = _opened(store_folder(self.repo.name, self.repo.common))
-        self._line = f"head:{self.repo.git.path}"
+        self._line = fallback_note(self.repo)
         self._corpus: Corpus | None = None
         self._planes: dict[tuple[str, str], Plane] = {}
         self._complete: set[tuple[str, str]] = set()
@@ -265,6 +265,11 @@ class Session:
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
             self._planes[mark] = plane(mark[1], matrix, rows, corpus.documents.owners, centre)
         return self._planes[mark]
+
+
+def fallback_note(repo: Repository) -> str:
+    """Return under which name the store notes the key of the snapshot that a worktree falls back on."""
+    return f"head:{repo.git.path}"
 
 
 def _opened(folder: Path) -> Store:

@@ -78,9 +78,17 @@ def open_reading(path: Path) -> sqlite3.Connection:
     log = path.with_name(path.name + "-wal")
     alone = not log.exists() or not log.stat().st_size
     try:
-        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)
+        database = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True, check_same_thread=False
+        )
     except sqlite3.Error as exc:
         raise StoreError(f"{path} cannot be read: {exc}", "check its permissions") from None
+    try:
+        _format(database, path, STORE_FORMAT)
+    except (sqlite3.Error, StoreError) as exc:
+        database.close()
+        raise exc if isinstance(exc, StoreError) else StoreError(f"{path} cannot be read: {exc}") from None
+    return database
 
 
 def set_aside(path: Path) -> None:
