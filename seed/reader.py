@@ -166,6 +166,9 @@ class _Reader:
         parts += [f"## {key.capitalize()}\n\n{self._text(key)}" for key in named if self._text(key).strip()]
         if not parts and kind != "fact":
             self._problem("body", "no body", "add 'body: |' with context, decision and consequences")
+        lines = [line for part in parts for line in part.split("\n") if line.strip()]
+        if lines and all(line.lstrip().startswith("#") for line in lines):
+            self._problem("body", "the body has headings and no text yet", "write it", warning=True)
         return "\n\n".join(part.rstrip("\n") for part in parts) + "\n" if len(parts) > 1 else "".join(parts)
 
     def _day(self, key: str) -> str:

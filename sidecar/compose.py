@@ -188,4 +188,5 @@ def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
         if ranked.nearest
         else ""
     )
-    return f"{lead} {below} records were below the floor.{near} If you decide it now, propose a record."
+    held = "1 record was" if below == 1 else f"{below} records were"
+    return f"{lead} {held} below the floor.{near} If you decide it now, propose a record."
