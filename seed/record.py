@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Literal
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of this parser: parsed records are cached by (blob, schema version)."""
 
 Kind = Literal["decision", "adr", "fact", "finding", "history"]

@@ -60,7 +60,14 @@ class Addresser:
         self._ready: tuple[object, _Ready] | None = None
 
     def address(self, asked: Asking, *, outside: Auxiliary | None = None, progress: Progress | None = None) -> Document:
-        """Return the places that speak of a question, above the floor, with the coverage and a receipt.
+        """Return the places that speak of a question, above the floor, with coverage and a receipt; see `answer`."""
+        told = self.answer(asked, outside=outside, progress=progress)
+        body = self._receipt(asked, told, outside=outside is not None)
+        sealed, stored = self.provider.receipts.append(lambda last: receipts.seal(body, last))
+        return {**told, "receipt": {"id": sealed["id"], "stored": stored}}
+
+    def answer(self, asked: Asking, *, outside: Auxiliary | None = None, progress: Progress | None = None) -> Document:
+        """Return what `address` does, without a receipt.
 
         What has no segments or vectors yet gets them first, as far as the budget goes. ``outside`` asks by vectors
         that were made elsewhere, one of the question included. Raises `SidecarError`, and `StoreError` when a
@@ -74,8 +81,7 @@ class Addresser:
         told = self._document(asked, ready, found, above)
         if not above:
             told["nearest"] = [self._place(ready.library, n) for n in order[:NEAREST]]
-        sealed, stored = self.provider.receipts.append(lambda last: receipts.seal(self._receipt(asked, told), last))
-        return {**told, "receipt": {"id": sealed["id"], "stored": stored}}
+        return told
 
     # --- what is asked ----------------------------------------------------------------------------------------
 
@@ -194,13 +200,10 @@ class Addresser:
             told["text"], told["base64"] = shown.decode("utf-8", "backslashreplace"), base64.b64encode(shown).decode()
         return {**told, "truncated": True} if len(raw) > MAX_TEXT else told
 
-    def _receipt(self, asked: Asking, told: Document) -> dict[str, Any]:
+    def _receipt(self, asked: Asking, told: Document, *, outside: bool) -> dict[str, Any]:
         session = self.provider.session
-        want = session.wanted()
-        places = [
-            [one["transcript"], f"{one['turn']}:{one['start_byte']}-{one['end_byte']}", one["digest"]]
-            for one in told["results"]
-        ]
+        want, archive = session.wanted(), self.history.archive
+        kept = [archive.resolve(name) for name in asked.transcripts] or list(archive.manifests())
         return {
             "format": 1,
             "kind": "address",
@@ -212,12 +215,22 @@ class Addresser:
             "candidates": [],
             "embedder": told["embedder"],
             "policy": f"floor {told['floor']}",
+            "sessions": {one.id: one.digest for one in kept},
+            "outside": outside,
             "provider": VERSION,
             "coverage": told["coverage"],
             "time": self.provider.clock().astimezone(UTC).isoformat(timespec="milliseconds"),
             "verdict": told["verdict"],
-            "returned": places,
+            "returned": returned(told),
         }
+
+
+def returned(told: Document) -> list[list[str]]:
+    """Return (transcript, turn with byte range, turn's digest) of every place an answer named, in order."""
+    return [
+        [one["transcript"], f"{one['turn']}:{one['start_byte']}-{one['end_byte']}", one["digest"]]
+        for one in told["results"]
+    ]
 
 
 def _check(asked: Asking) -> None:

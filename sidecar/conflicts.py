@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -99,9 +100,10 @@ def pairs(
     for n in changed:
         cosines = np.round(vectors[others] @ vectors[n], 4)
         kept = 0
-        for at in np.argsort(-cosines, kind="stable"):
+        near = np.flatnonzero(cosines >= CLOSE)
+        for at in near[np.argsort(-cosines[near], kind="stable")]:
             m, cosine = int(others[at]), float(cosines[at])
-            if cosine < CLOSE or kept == MOST_PER_RECORD:
+            if kept == MOST_PER_RECORD:
                 break
             one, other = ordered(heads[n], heads[m])
             if m == n or one.record.id.casefold() == other.record.id.casefold() or settled(one, other):
@@ -119,13 +121,19 @@ def likeliest(pair: Pair) -> tuple[object, ...]:
     return not pair.differs, -pair.cosine, pair.key
 
 
+@lru_cache(maxsize=16384)
+def _words(title: str) -> dict[str, None]:
+    """Return the words of a title that carry meaning, in order; a scan asks for them once for each pair."""
+    return dict.fromkeys(content_words(title))
+
+
 def differing(one: str, other: str) -> str:
     """Return in words the sign that two titles claim different things, or "".
 
     Over at least a third of their words in common: numbers that are not the same, or a negation in one of them; over
     at least half: the words that differ.
     """
-    words = [dict.fromkeys(content_words(title)) for title in (one, other)]
+    words = [_words(title) for title in (one, other)]
     shared, union = words[0].keys() & words[1].keys(), words[0].keys() | words[1].keys()
     if 3 * len(shared) < len(union):
         return ""
@@ -152,16 +160,15 @@ def subject(one: Record, other: Record, telling: set[str]) -> str:
     for tag in one.tags:
         if fold(tag) in telling & tags:
             return one_line(f"same tag {tag}", 120)
-    held = set(content_words(other.title))
-    words = [word for word in content_words(one.title) if word in held]
+    words = [word for word in _words(one.title) if word in _words(other.title)]
     return one_line("both speak of " + ", ".join(words[:4]), 120) if len(words) >= _SHARED_WORDS else ""
 
 
 def verdict_of(head: Head) -> Verdict | None:
     """Return the verdict that a finding holds, or None for any other record and for one that is malformed."""
-    said: Any = head.record.extra.get("conflict")
-    if head.record.kind != "finding" or not is_verdict(said):
+    if head.record.kind != "finding" or not is_verdict(head.record.extra.get("conflict")):
         return None
+    said: Any = head.record.extra["conflict"]
     one, other = sorted(said["between"], key=lambda side: str(side["id"]).casefold())
     return Verdict(
         head.record.id,

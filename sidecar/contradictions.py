@@ -5,7 +5,7 @@ What was scanned is kept in the disposable store: losing it costs one full scan.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
 from typing import TYPE_CHECKING, Any
@@ -59,10 +59,14 @@ def standing(corpus: Corpus, today: date) -> Standing:
     return Standing(heads, tuple(admitted), tuple(conflicts.holding([v for v in judged if v], blobs)))
 
 
-def by_record(session: Session, corpus: Corpus, today: date) -> dict[str, list[dict[str, Any]]]:
-    """Return folded id -> the contradictions that a result shows (see `sidecar.conflicts.by_record`)."""
-    hints = load(session.store.folder).pairs
-    if not hints and not any("conflict" in head.record.extra for head in corpus.heads):
+def by_record(session: Session, corpus: Corpus, today: date, asked: Collection[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return folded id -> the contradictions that a result shows (see `sidecar.conflicts.by_record`).
+
+    ``asked`` are the ids that may be shown: where no verdict and no hint names one of them, nothing is worked out.
+    """
+    wanted = {ident.casefold() for ident in asked}
+    hints = [pair for pair in load(session.store.folder).pairs if pair.differs and wanted & set(pair.key)]
+    if not hints and not any(wanted & set(v.key) for v in map(conflicts.verdict_of, corpus.heads) if v):
         return {}
     now = standing(corpus, today)
     return conflicts.by_record(now.verdicts, _current(hints, now), now.records)
@@ -241,7 +245,5 @@ def listing(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
         }
         for v in now.verdicts
     ]  # fmt: skip
-    waiting = _waiting(_current(load(provider.session.store.folder).pairs, now), now)
-    repository = provider.session.repo.name
-    hints = [_shown(pair, now) for pair in waiting]
-    return {"format": 1, "repository": repository, "recorded": found, "hints": hints}
+    hints = [_shown(pair, now) for pair in _waiting(_current(load(provider.session.store.folder).pairs, now), now)]
+    return {"format": 1, "repository": provider.session.repo.name, "recorded": found, "hints": hints}

@@ -215,7 +215,8 @@ class Provider:
             workspace=workspace,
             unchanged=self._unchanged(query.since),
         )
-        ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today))
+        shown = [corpus.heads[hit.ordinal].record.id for hit in ranked.hits]
+        ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today, shown))
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
         decided = Decided(

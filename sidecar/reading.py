@@ -94,7 +94,8 @@ def show(
         raise _missing(name, view)
     ordinal, status = standing[0]
     head = corpus.heads[ordinal]
-    told = [] if head.origin else contradictions.by_record(session, corpus, today).get(head.record.id.casefold(), [])
+    ident = head.record.id
+    told = [] if head.origin else contradictions.by_record(session, corpus, today, [ident]).get(ident.casefold(), [])
     found: dict[str, Any] = {"format": 1, "record": _facts(head, status, told)}
     found["lineage"] = [
         {"relation": x.relation, "id": x.id, "status": _status_of(corpus, x.id, x.status, now)}

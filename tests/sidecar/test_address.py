@@ -97,13 +97,18 @@ def test_a_turn_that_is_not_what_was_indexed_is_refused(asker: Addresser, monkey
         asker.address(Asking(ASKED))
 
 
-def test_a_receipt_is_left_and_says_that_it_is_no_recall(asker: Addresser) -> None:
-    """Every address leaves a receipt with what was returned; a replay of records does not claim to repeat it."""
+def test_a_receipt_is_left_and_replays(asker: Addresser, tmp_path: Path) -> None:
+    """A receipt of an address replays on the sessions it stood on, and says so when one of them has changed."""
     told = asker.address(Asking(ASKED))
     (receipt,) = asker.provider.receipts.get(told["receipt"]["id"])
     assert receipt["returned"][0][0] == told["results"][0]["transcript"]
     assert receipt["coverage"] == told["coverage"]
-    assert verify(asker.provider, receipt).outcome.startswith("cannot replay")
+    keep(asker.history, session(tmp_path, "two", [("user", ASKED), ("user", "Go")]))
+    assert verify(asker.provider, receipt).outcome == "same"
+    before = len(asker.provider.receipts.newest(9))
+    keep(asker.history, session(tmp_path, "one", [*SAID, ("user", ASKED)]))
+    assert verify(asker.provider, receipt).outcome == "differs: sessions"
+    assert len(asker.provider.receipts.newest(9)) == before
 
 
 def test_a_grown_session_is_asked_as_it_is_now(asker: Addresser, tmp_path: Path) -> None:
