@@ -25,6 +25,11 @@ format:
 gate:
     sidecar eval evals/questions/own.yaml --gate evals/gates.yaml
 
+# Kill, damage and load the store for some minutes, and rewrite docs/reliability.md from what came of it.
+soak *ARGS:
+    python -m evals.bench.soak {{ARGS}}
+    python -m evals.bench.reliability
+
 # Rewrite the command reference in the README.
 reference:
     python -m sidecar.cli.reference

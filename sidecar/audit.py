@@ -10,7 +10,7 @@ from typing import Any
 from seed.record import parse_day
 from seed.snapshot import Head
 from sidecar.query import IN_FORCE
-from sidecar.quote import one_line, safe
+from sidecar.quote import one_line
 
 SOON = timedelta(days=30)
 PILED_CANDIDATES = 10
@@ -51,7 +51,7 @@ CHECKS = ("expired", "expires", "paths", "candidates", "conflicts", "scan")
 
 
 def _finding(check: str, ident: str, detail: str, fix: str, path: str = "") -> dict[str, Any]:
-    return {"check": check, "id": ident, "path": safe(path), "detail": one_line(detail, 300), "fix": fix}
+    return {"check": check, "id": ident, "path": one_line(path), "detail": one_line(detail, 300), "fix": fix}
 
 
 def _expiry(facts: Facts, today: date) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from seed.errors import SidecarError
+from seed.git.history import first_commits
 from seed.git.repository import Repository, open_repository
-from seed.git.roots import first_commits
 from seed.transcript.capture import HEAD_BYTES, identify
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seed.embed.base import Embedder
-from seed.errors import EmbedderError
+from seed.errors import EmbedderError, StoreError
 from seed.policy import Policy
 from seed.text import cjk_share, is_cjk
 from sidecar.corpus import Corpus
@@ -129,7 +130,8 @@ class Meaning:
         fusion = policy.fusion if plane is not None else "lexical"
         made = calibrate(corpus, [self.phrase(probe, corpus, way) for probe in probes], fusion)
         if embedder is not None and stored and bool((stored[0] >= 0).all()):
-            session.store.save_floor(corpus.snapshot.key, embedder.identity, slot, asdict(made))
+            with suppress(StoreError):  # on a disk that takes no writing it is worked out again
+                session.store.save_floor(corpus.snapshot.key, embedder.identity, slot, asdict(made))
         return InForce(made.value, "probes", made.probe)
 
     def _planes(self, corpus: Corpus, way: Route) -> tuple[Plane | None, Plane | None]:

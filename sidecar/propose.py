@@ -65,14 +65,7 @@ def propose(
     start = start_from(repo, policy, onto)
     waiting = pending(repo)
     hints, warnings = hints_or_reason(provider, made.record, waiting, now, budget)
-    told = {
-        "format": 1,
-        "status": CANDIDATE,
-        "repository": repo.name,
-        "base": {"ref": start.shown, "commit": start.commit},
-        "write_hints": hints,
-        "warnings": [*made.warnings, *warnings],
-    }
+    told = _told(repo, start, hints, [*made.warnings, *warnings])
     if dry_run:
         return told | _place(made, "") | {"dry_run": True}
     for salt in range(1, _TRIES):
@@ -97,6 +90,17 @@ def start_from(repo: Repository, policy: Policy, onto: str = "") -> Start:
     if not head:
         raise SidecarError(f"{repo.name} has no commit yet", "make the first one: git commit --allow-empty -m start")
     return Start(head, "HEAD")
+
+
+def _told(repo: Repository, start: Start, hints: list[dict[str, Any]], warnings: list[str]) -> dict[str, Any]:
+    return {
+        "format": 1,
+        "status": CANDIDATE,
+        "repository": repo.name,
+        "base": {"ref": start.shown, "commit": start.commit},
+        "write_hints": hints,
+        "warnings": warnings,
+    }
 
 
 def _place(made: Draft, commit: str) -> dict[str, Any]:

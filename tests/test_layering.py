@@ -76,7 +76,8 @@ INPUT_AND_OUTPUT = {
 MODULE_LINES = 260
 FUNCTION_LINES = 40
 LONGER: dict[str, int] = {
-    "seed.store.store": 340,  # every SQL statement of the store in one place
+    "seed.store.store": 360,  # every SQL statement of the store in one place
+    "sidecar.session": 300,  # one repository, open: seeding, freshness and what is loaded belong together
     "sidecar.provider": 460,  # the public API: one short method for each thing that can be asked
 }
 """Modules that may be longer, each with its reason."""
@@ -88,8 +89,8 @@ PROCESSES = {
     "sidecar.pull_request",  # `gh` and `glab`, where they are present
     "sidecar.server.desk",  # our own `sidecar seed` in the background
 }
-VERSIONS = {"sidecar.doctor.environment"}
-"""The doctor names the versions of libraries, and uses none of them."""
+VERSIONS = {"sidecar.doctor.environment", "evals.bench.early_facts"}
+"""The doctor names the versions of libraries, and uses none of them; a benchmark asks the server as a client does."""
 
 
 def module_name(file: Path) -> str:

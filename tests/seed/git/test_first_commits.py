@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from seed.git.command import run_git
+from seed.git.history import first_commits
 from seed.git.repository import open_repository
-from seed.git.roots import first_commits
 
 
 def test_clones_begin_with_the_same_commit(repository: Path, tmp_path: Path) -> None:
