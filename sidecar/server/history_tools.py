@@ -67,7 +67,7 @@ def context_address(
     plane: Annotated[str, Field(description="an attached plane, with vector")] = "main",
     vector: Annotated[str, Field(description='JSON {"embedder", "vector"} of the question')] = "",
 ) -> Reply:
-    """Find where earlier sessions speak of a question: exact bytes, or verdict "none", and what was searched."""
+    """Find where earlier sessions speak of a question: exact bytes, verdict "weak" or "none", what was searched."""
     from sidecar.address import Asking
     from sidecar.segment_planes import open_plane
 

@@ -82,9 +82,19 @@ def test_nothing_passes_the_floor_of_the_probes(asker: Addresser, monkeypatch: p
     told = asker.address(Asking("which volcano erupted"))
     assert (told["verdict"], told["results"], told["floor_source"]) == ("none", [], "probes")
     assert told["nearest"]
-    monkeypatch.setattr(address, "kept_floor", lambda *_: address.InForce(-9.0, "probes"))
+    monkeypatch.setattr(address, "kept_floor", lambda *_: address.SegmentFloor(-9.0, -9.0, "probes"))
     again = Addresser(asker.provider).address(Asking("which volcano erupted"))
     assert again["results"], "negative control: without the floor something always comes back"
+
+
+def test_between_the_floors_a_match_is_weak(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence above the weak floor comes back as weak, above the floor as a match; the weak floor is the lower one."""
+    told = asker.address(Asking(ASKED))
+    assert told["weak_floor"] <= told["floor"]
+    monkeypatch.setattr(address, "kept_floor", lambda *_: address.SegmentFloor(99.0, told["floor"], "probes"))
+    weak = Addresser(asker.provider).address(Asking(ASKED))
+    assert (told["verdict"], weak["verdict"]) == ("match", "weak")
+    assert weak["results"][0]["text"] == told["results"][0]["text"]
 
 
 def test_a_turn_that_is_not_what_was_indexed_is_refused(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> None:
