@@ -10,6 +10,10 @@ setup:
 test *ARGS:
     python -m pytest {{ARGS}}
 
+# The tests that take minutes: memory, crashes, the wheel, the Inspector, real corpora.
+slow:
+    python -m pytest -m slow
+
 # Linters and types.
 lint:
     ruff check .
