@@ -10,6 +10,10 @@ setup:
 test *ARGS:
     python -m pytest {{ARGS}}
 
+# The tests that take minutes: memory, crashes, the wheel, the Inspector, real corpora.
+slow:
+    python -m pytest -m slow
+
 # Linters and types.
 lint:
     ruff check .
@@ -24,6 +28,11 @@ format:
 # The recall gate on this project's own records.
 gate:
     sidecar eval evals/questions/own.yaml --gate evals/gates.yaml
+
+# Kill, damage and load the store for some minutes, and rewrite docs/reliability.md from what came of it.
+soak *ARGS:
+    python -m evals.bench.soak {{ARGS}}
+    python -m evals.bench.reliability
 
 # Rewrite the command reference in the README.
 reference:

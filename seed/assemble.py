@@ -101,5 +101,6 @@ def assemble(
         titles,
         glossary,
         fault,
+        tuple(sorted({(c.ref, c.commit) for c in want.candidates})),
     )
     return snapshot, lengths

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from seed.record import BACKWARD, Record, parse_day
+from seed.record import BACKWARD, Record, parse_day, valid_id
 
 ONCE_IN_FORCE = frozenset({"accepted", "verified", "deprecated", "superseded", "refuted", "historical"})
 _FINAL = frozenset({"unknown", "candidate", "refuted", "superseded", "historical"})
@@ -73,15 +73,27 @@ def standings(records: Sequence[Record], candidates: frozenset[int] = frozenset(
     own = ["candidate" if n in candidates else record.status for n, record in enumerate(records)]
     refuted, superseded, conflicts = _retired(records, own, all_edges)
     for ordinal, record in enumerate(records):
-        if ordinal not in candidates and _dead_successor(record, index):
-            (superseded if record.related("superseded_by") else refuted).add(ordinal)
+        if ordinal not in candidates:
+            for relation, retired in (("superseded_by", superseded), ("refuted_by", refuted)):
+                if _names_nobody(record, relation, index, candidates):
+                    retired.add(ordinal)
     status = [_precedence(own[n], n in refuted, n in superseded) for n in range(len(records))]
+    for ordinal, relation, target in _unreadable(records):
+        conflicts[ordinal].append((target, f"{relation} names no id, so what it retires may still answer"))
     for twins in index.values():
         settled = [n for n in twins if n not in candidates]
         for n in settled if len(settled) > 1 else ():
             conflicts[n].append((records[n].id, "another file has the same id"))
     lineage = _lineage(records, index, all_edges, status)
     return [Standing(status[n], tuple(lineage[n]), tuple(dict.fromkeys(conflicts[n]))) for n in range(len(records))]
+
+
+def _unreadable(records: Sequence[Record]) -> Iterable[tuple[int, str, str]]:
+    """Yield (ordinal, relation, what is written) of each relation that retires a record it does not name by an id."""
+    for ordinal, record in enumerate(records):
+        for relation, target in record.relations:
+            if relation in ("supersedes", "refutes") and not valid_id(target):
+                yield ordinal, relation, target
 
 
 def _retired(
@@ -95,6 +107,8 @@ def _retired(
             continue
         if overturns(edge.relation, own[edge.actor], own[edge.target]):
             (superseded if edge.relation == "supersedes" else refuted).add(edge.target)
+            if records[edge.target].trust == "user_confirmed" != records[edge.actor].trust:
+                conflicts[edge.actor].append((records[edge.target].id, "retires a user-confirmed record, is none"))
         elif edge.relation == "refutes" and own[edge.actor] == "unverified":
             conflicts[edge.target].append((records[edge.actor].id, "refuted by an unverified record"))
             conflicts[edge.actor].append((records[edge.target].id, "refutes it without being verified"))
@@ -108,10 +122,12 @@ def overturns(relation: str, actor: str, target: str) -> bool:
     return relation == "refutes" and actor in ONCE_IN_FORCE
 
 
-def _dead_successor(record: Record, index: Mapping[str, list[int]]) -> bool:
-    """Tell whether a file names a successor or refuter that is nowhere: it says itself that it is overturned."""
-    named = record.related("superseded_by") + record.related("refuted_by")
-    return bool(named) and not any(target.casefold() in index for target in named)
+def _names_nobody(record: Record, relation: str, index: Mapping[str, list[int]], candidates: frozenset[int]) -> bool:
+    """Tell whether a file names a successor or refuter that is nowhere: it says itself that it is overturned.
+
+    A candidate is nowhere yet, or an unreviewed branch could bring an overturned record back.
+    """
+    return any(all(n in candidates for n in index.get(target.casefold(), ())) for target in record.related(relation))
 
 
 def _precedence(own: str, refuted: bool, superseded: bool) -> str:

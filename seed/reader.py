@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from difflib import get_close_matches
 from typing import Literal
 
 from seed.record import (
@@ -17,11 +18,15 @@ from seed.record import (
     Problem,
     Record,
     fits,
+    is_verdict,
     normal_status,
     parse_day,
     valid_id,
 )
 from seed.yamltext import Document, YamlFaultError, parse
+
+UNREADABLE = "(unreadable)"
+"""Stands for a relation's target that is no text."""
 
 
 def parse_record(data: bytes) -> Parsed:
@@ -53,9 +58,9 @@ class _Reader:
     """Checks one document against the schema and collects every problem with its line."""
 
     def __init__(self, document: Document) -> None:
-        self.data = document.data
-        self.lines = document.lines
         self.problems: list[Problem] = []
+        self.lines = document.lines
+        self.data = self._spelled(document.data)
 
     def read(self) -> Parsed:
         ident, kind, title = self._text("id"), self._text("kind").strip(), self._text("title").strip()
@@ -161,6 +166,9 @@ class _Reader:
         parts += [f"## {key.capitalize()}\n\n{self._text(key)}" for key in named if self._text(key).strip()]
         if not parts and kind != "fact":
             self._problem("body", "no body", "add 'body: |' with context, decision and consequences")
+        lines = [line for part in parts for line in part.split("\n") if line.strip()]
+        if lines and all(line.lstrip().startswith("#") for line in lines):
+            self._problem("body", "the body has headings and no text yet", "write it", warning=True)
         return "\n\n".join(part.rstrip("\n") for part in parts) + "\n" if len(parts) > 1 else "".join(parts)
 
     def _day(self, key: str) -> str:
@@ -184,11 +192,36 @@ class _Reader:
             items = [item for item in items if isinstance(item, str)] if isinstance(items, list) else []
         return tuple(dict.fromkeys(str(item).strip() for item in items if str(item).strip()))
 
+    def _spelled(self, data: dict[str, object]) -> dict[str, object]:
+        """Return the data with keys that differ from a known one only by case or hyphens put right, each a problem.
+
+        A relation under a key that nobody reads would let what it overturns answer on.
+        """
+        found = dict(data)
+        for key in data:
+            known = key.strip().casefold().replace("-", "_")
+            if known != key and known in KNOWN_KEYS and known not in found:
+                found[known] = found.pop(key)
+                self.lines = {**self.lines, known: self.lines.get(key, 1)}
+                self._problem(known, f"key {key!r} is read as {known!r}", f"write {known!r}")
+        return found
+
+    def _targets(self, key: str) -> list[str]:
+        """Return what a relation names. What cannot be an id is kept too: it says that there is such a relation."""
+        value = self.data.get(key, [])
+        items = value if isinstance(value, list) else [value]
+        found: list[str] = []
+        for item in items:
+            text = item.strip() if isinstance(item, str) else UNREADABLE
+            parts = [part.strip() for part in text.split(",")]
+            found += parts if all(map(valid_id, parts)) else [text[:128]]
+        return list(dict.fromkeys(text for text in found if text))
+
     def _relations(self) -> tuple[tuple[str, str], ...]:
         found: list[tuple[str, str]] = []
         for key in (*FORWARD, *BACKWARD):
-            targets = self._list(key)
-            found.extend((key, target) for target in targets if valid_id(target))
+            targets = self._targets(key)
+            found.extend((key, target) for target in targets)
             for target in targets:
                 if not valid_id(target):
                     self._problem(key, f"{key} names {target[:140]!r}, which cannot be an id", "name a record's id")
@@ -226,6 +259,10 @@ class _Reader:
 
     def _extra(self) -> dict[str, object]:
         unknown = {k: v for k, v in self.data.items() if k not in KNOWN_KEYS}
+        relations = (*FORWARD, *BACKWARD)
+        for key in unknown:
+            if near := get_close_matches(key.casefold(), relations, n=1, cutoff=0.85):
+                self._problem(key, f"key {key!r} is not known, so it retires nothing", f"did you mean {near[0]!r}?")
         if unknown:
             key = next(iter(unknown))
             self._problem(
@@ -234,5 +271,8 @@ class _Reader:
                 "check the spelling",
                 warning=True,
             )
+        if "conflict" in self.data and not is_verdict(self.data["conflict"]):
+            reason = "conflict is no verdict on two records with their blobs, so no answer shows it"
+            self._problem("conflict", reason, "let 'sidecar conflicts record' write it", warning=True)
         kept = {k: v for k, v in self.data.items() if k in ("status_raw", "seen_again", "conflict")}
         return {**unknown, **kept}

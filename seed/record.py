@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Literal
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of this parser: parsed records are cached by (blob, schema version)."""
 
 Kind = Literal["decision", "adr", "fact", "finding", "history"]
@@ -19,6 +19,8 @@ TRUSTS: tuple[str, ...] = ("user_confirmed", "document_extracted", "agent_genera
 FORWARD: tuple[str, ...] = ("supersedes", "amends", "refutes", "replies_to", "relates_to")
 BACKWARD: dict[str, str] = {"superseded_by": "supersedes", "amended_by": "amends", "refuted_by": "refutes"}
 SOURCES: tuple[str, ...] = ("path", "url", "commit", "transcript")
+VERDICTS: tuple[str, ...] = ("contradicts", "duplicates", "compatible", "resolved")
+"""What a finding's `conflict` may say of the two records that it names."""
 _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "accepted": ("decision", "adr", "finding"),
     "verified": ("fact", "finding"),
@@ -113,3 +115,13 @@ def parse_day(text: str) -> date | None:
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC)
     return moment.date()
+
+
+def is_verdict(value: object) -> bool:
+    """Tell whether a `conflict` is a verdict: one of `VERDICTS`, between two records, each with id and blob."""
+    if not isinstance(value, dict) or value.get("relation") not in VERDICTS:
+        return False
+    between = value.get("between")
+    if not isinstance(between, list) or len(between) != 2:  # noqa: PLR2004 - a pair
+        return False
+    return all(isinstance(side, dict) and side.get("id") and side.get("blob") for side in between)

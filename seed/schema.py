@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from seed import policy as core
 from seed.errors import SidecarError
-from seed.record import BACKWARD, FORWARD, KINDS, SOURCES, STATUSES, TRUSTS, Problem
+from seed.record import BACKWARD, FORWARD, KINDS, SOURCES, STATUSES, TRUSTS, VERDICTS, Problem
 from seed.yamltext import Document, YamlFaultError, parse
 
 
@@ -202,6 +202,12 @@ def record_schema() -> dict[str, Any]:
             },
             "valid_until": {**text, "description": "ISO 8601 day, inclusive, UTC"},
             "proposed_by": {"type": "object"},
+            "conflict": {
+                "type": "object",
+                "description": "A verdict on two records, written by 'sidecar conflicts record'",
+                "required": ["relation", "between"],
+                "properties": {"relation": {"enum": list(VERDICTS)}, "between": {"type": "array", "minItems": 2}},
+            },
         },
     }
 

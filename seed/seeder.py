@@ -22,6 +22,7 @@ from seed.git.tree import (
     CONFIGURATION,
     Entry,
     UnreadableBlobError,
+    has_object,
     is_record_path,
     list_files,
     read_blob,
@@ -37,6 +38,7 @@ from seed.store.store import Store, Stored, Unseen
 
 _BATCH = 32
 """Passages whose vectors are made durable together: about a second of work is lost by a kill."""
+_MISSING = "missing:"
 _SHORT_WAIT = 0.2
 """Seconds that an answer waits for another seeding process before it parses a few files for itself."""
 
@@ -101,7 +103,16 @@ def publish_words(repo: Repository, store: Store, want: Wanted, progress: Progre
     known |= _read(repo, store, unseen, policy, progress)
     snapshot, lengths = assemble(want, files, known, policy, glossary, fault)
     store.publish(snapshot, lengths)
+    configured = [e.blob for e in entries if e.path in CONFIGURATION]
+    missing = [blob for blob in (*unseen, *configured) if not has_object(repo, blob)]
+    if missing or store.noted(_MISSING + want.key):
+        store.note(_MISSING + want.key, " ".join(missing))
     return len(unseen)
+
+
+def published(repo: Repository, store: Store, key: str) -> bool:
+    """Tell whether a snapshot is there, and nothing that was missing in this clone has arrived since."""
+    return store.has(key) and not any(has_object(repo, oid) for oid in store.noted(_MISSING + key).split())
 
 
 def _read(
@@ -111,8 +122,12 @@ def _read(
     found: dict[str, Stored] = {}
     for at in range(0, len(unseen), 256):
         part = unseen[at : at + 256]
-        store.add((_parse(repo, blob, policy) for blob in part), version(policy))
-        found.update(store.stored(part, version(policy)))
+        here = [blob for blob in part if has_object(repo, blob)]
+        store.add((_parse(repo, blob, policy) for blob in here), version(policy))
+        found.update(store.stored(here, version(policy)))
+        # What a partial clone lacks may arrive later, so that it is missing is never kept as what the file says.
+        gone = {blob: _parse(repo, blob, policy).problems for blob in part if blob not in found}
+        found.update({blob: Stored(None, problems) for blob, problems in gone.items()})
         if progress:
             progress("reading", min(at + 256, len(unseen)), len(unseen))
     return found
@@ -168,6 +183,7 @@ def publish_vectors(
     pids = loaded[0].pids
     texts = store.texts(dict.fromkeys(pids.tolist()))
     store.register(embedder.identity)
+    store.heal(embedder.identity)
     rows = store.rows(embedder.identity, [sha for sha, _, _ in texts.values()])
     missing = {sha: text for sha, text, _ in texts.values() if sha not in rows}
     done = _embed(store, embedder, missing, deadline, progress)
@@ -222,7 +238,7 @@ def seed(
     start = time.monotonic()
     deadline = None if budget is None else start + budget
     with exclusive(store.lock_path, wait):
-        parsed = 0 if store.has(want.key) else publish_words(repo, store, want, progress)
+        parsed = 0 if published(repo, store, want.key) else publish_words(repo, store, want, progress)
         loaded = store.load(want.key)
         snapshot = loaded[0] if loaded else None
         embedded = missing = 0
@@ -235,6 +251,10 @@ def seed(
 
 
 def complete(store: Store, key: str, embedder: Embedder) -> bool:
-    """Tell whether every passage of a published snapshot has its vector under this embedder."""
+    """Tell whether every passage of a published snapshot has its vector under this embedder, in the file too."""
     plane = store.plane(key, embedder.identity)
-    return plane is not None and bool((plane[0] >= 0).all())
+    if plane is None:
+        return False
+    matrix = store.matrix(embedder.identity)
+    held = 0 if matrix is None else len(matrix)
+    return bool(((plane[0] >= 0) & (plane[0] < held)).all())

@@ -54,7 +54,8 @@ class Snapshot:
     """The heads in path order, with the numbers of their passages.
 
     ``pids`` (n,) uint32 passage numbers in head order, ``owners`` (n,) uint32 the ordinal of each passage's head,
-    ``titles`` (len(heads),) uint32 the number of each head's words-only document.
+    ``titles`` (len(heads),) uint32 the number of each head's words-only document. ``tips`` are the candidate branches
+    as (ref, commit).
     """
 
     key: str
@@ -69,6 +70,7 @@ class Snapshot:
     titles: NDArray[np.uint32]
     glossary: dict[str, tuple[str, ...]] = field(default_factory=dict)
     policy_fault: str = ""
+    tips: tuple[tuple[str, str], ...] = ()
 
 
 def head_to_list(head: Head) -> list[object]:

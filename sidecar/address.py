@@ -16,12 +16,12 @@ from seed.transcript.turns import digest_of
 from sidecar import library
 from sidecar import receipt as receipts
 from sidecar.floor import digest, relevance
-from sidecar.floors import InForce, probe_vectors, shipped_probes
+from sidecar.floors import probe_vectors, shipped_probes
 from sidecar.history import Document, open_history
 from sidecar.library import Library, Progress, Projected
 from sidecar.provider import Provider
 from sidecar.query import MAX_LIMIT, MAX_QUESTION
-from sidecar.segment_floor import kept_floor
+from sidecar.segment_floor import SegmentFloor, kept_floor
 from sidecar.segment_planes import Auxiliary
 from sidecar.segment_rank import CEILING, Floats, SegmentPlane, best, calibrate, evidence, plane
 from sidecar.version import VERSION
@@ -46,7 +46,7 @@ class Asking:
 class _Ready:
     library: Library
     plane: SegmentPlane | None
-    floor: InForce
+    floor: SegmentFloor
     embedder: Projected | None
     degraded: str
 
@@ -60,7 +60,14 @@ class Addresser:
         self._ready: tuple[object, _Ready] | None = None
 
     def address(self, asked: Asking, *, outside: Auxiliary | None = None, progress: Progress | None = None) -> Document:
-        """Return the places that speak of a question, above the floor, with the coverage and a receipt.
+        """Return the places that speak of a question, above the floor, with coverage and a receipt; see `answer`."""
+        told = self.answer(asked, outside=outside, progress=progress)
+        body = self._receipt(asked, told, outside=outside is not None)
+        sealed, stored = self.provider.receipts.append(lambda last: receipts.seal(body, last))
+        return {**told, "receipt": {"id": sealed["id"], "stored": stored}}
+
+    def answer(self, asked: Asking, *, outside: Auxiliary | None = None, progress: Progress | None = None) -> Document:
+        """Return what `address` does, without a receipt. A "weak" verdict means: read before you rely on it.
 
         What has no segments or vectors yet gets them first, as far as the budget goes. ``outside`` asks by vectors
         that were made elsewhere, one of the question included. Raises `SidecarError`, and `StoreError` when a
@@ -70,12 +77,11 @@ class Addresser:
         ready = self._outside(asked, outside) if outside else self._own(asked, progress)
         found = self._evidence(ready, asked.question, outside)
         order = best(found, ready.library.said, asked.limit)
-        above = [n for n in order if found[n] > ready.floor.value]
+        above = [n for n in order if found[n] > ready.floor.weak]
         told = self._document(asked, ready, found, above)
         if not above:
             told["nearest"] = [self._place(ready.library, n) for n in order[:NEAREST]]
-        sealed, stored = self.provider.receipts.append(lambda last: receipts.seal(self._receipt(asked, told), last))
-        return {**told, "receipt": {"id": sealed["id"], "stored": stored}}
+        return told
 
     # --- what is asked ----------------------------------------------------------------------------------------
 
@@ -101,14 +107,14 @@ class Addresser:
             vectors = np.stack(probe_vectors(session.store, embedder, probes))
         except EmbedderError as exc:
             return self._by_words(opened, str(exc))
-        matrix = session.store.matrix(embedder.identity)
-        if matrix is None:
+        matrix, held = session.store.matrix(embedder.identity), library.rows(session.store, opened, embedder.identity)
+        if matrix is None or not (held >= 0).any():
             return self._by_words(opened, left)
         centre = np.asarray(vectors.mean(axis=0, dtype=np.float64), np.float32)
-        ready = plane(matrix, library.rows(session.store, opened, embedder.identity), centre)
+        ready = plane(matrix, held, centre)
         named = policy.floor_for(embedder.identity.digest, "fused")
         floor = (
-            InForce(named.value, "policy", named.probe)
+            SegmentFloor(named.value, named.value, "policy", named.probe)
             if named
             else self._floor(opened, ready, vectors, embedder.identity.digest)
         )
@@ -121,7 +127,7 @@ class Addresser:
         opened = library.open_library(self.history, asked.scheme, asked.transcripts or (outside.transcript,))
         if [one.index.transcript for one in opened.families] != [outside.transcript]:
             raise SidecarError(f"the plane covers {outside.transcript} alone", "ask that transcript only")
-        return _Ready(opened, plane(outside.matrix, outside.rows), InForce(-1.0, "none"), None, "")
+        return _Ready(opened, plane(outside.matrix, outside.rows), SegmentFloor(-1.0, -1.0, "none"), None, "")
 
     def _evidence(self, ready: _Ready, question: str, outside: Auxiliary | None) -> Floats:
         near = None
@@ -132,15 +138,15 @@ class Addresser:
 
     def _floor(
         self, opened: Library, ready: SegmentPlane | None, vectors: NDArray[np.float32] | None, identity: str
-    ) -> InForce:
+    ) -> SegmentFloor:
         """Return the floor that the shipped probes set over these sessions; worked out once and kept."""
         probes = shipped_probes()["en"]
         embedded = int((ready.rows >= 0).sum()) if ready else 0
         near = ready.nearness(vectors) if ready and vectors is not None else None
 
-        def make() -> InForce:
-            made = calibrate([one.words for one in opened.families], probes, near, opened.said)
-            return InForce(made.value, "probes", made.probe)
+        def make() -> SegmentFloor:
+            strong, weak = calibrate([one.words for one in opened.families], probes, near, opened.said)
+            return SegmentFloor(strong.value, weak.value, "probes", strong.probe)
 
         slot = f"{opened.key}/{identity}/{embedded}/{digest(probes)[:23]}"
         return kept_floor(self.history.indexes / "floors.json", slot, make)
@@ -154,10 +160,10 @@ class Addresser:
         partly = [one.index.transcript for one in opened.families if not one.reader.manifest.complete]
         told: Document = {
             "format": 1,
-            "verdict": "match" if above else "none",
+            "verdict": _verdict(ready.floor, found, above),
             "retrieval": "hybrid" if held else "lexical",
-            "results": [self._result(opened, n, found[n], ready.floor.value) for n in above],
-            "below_floor": int((found[opened.said] <= ready.floor.value).sum()),
+            "results": [self._result(opened, n, found[n], ready.floor.weak) for n in above],
+            "below_floor": int((found[opened.said] <= ready.floor.weak).sum()),
             "coverage": {
                 "transcripts": len(opened.families),
                 "turns": sum(one.reader.manifest.turns for one in opened.families),
@@ -170,6 +176,7 @@ class Addresser:
             "scheme": asked.scheme,
             "embedder": ready.embedder.identity.digest if ready.embedder else "",
             "floor": None if ready.floor.source == "none" else ready.floor.value,
+            "weak_floor": None if ready.floor.source == "none" else ready.floor.weak,
             "floor_source": ready.floor.source,
         }
         if ready.degraded:
@@ -194,13 +201,10 @@ class Addresser:
             told["text"], told["base64"] = shown.decode("utf-8", "backslashreplace"), base64.b64encode(shown).decode()
         return {**told, "truncated": True} if len(raw) > MAX_TEXT else told
 
-    def _receipt(self, asked: Asking, told: Document) -> dict[str, Any]:
+    def _receipt(self, asked: Asking, told: Document, *, outside: bool) -> dict[str, Any]:
         session = self.provider.session
-        want = session.wanted()
-        places = [
-            [one["transcript"], f"{one['turn']}:{one['start_byte']}-{one['end_byte']}", one["digest"]]
-            for one in told["results"]
-        ]
+        want, archive = session.wanted(), self.history.archive
+        kept = [archive.resolve(name) for name in asked.transcripts] or list(archive.manifests())
         return {
             "format": 1,
             "kind": "address",
@@ -212,12 +216,28 @@ class Addresser:
             "candidates": [],
             "embedder": told["embedder"],
             "policy": f"floor {told['floor']}",
+            "sessions": {one.id: one.digest for one in kept},
+            "outside": outside,
             "provider": VERSION,
             "coverage": told["coverage"],
             "time": self.provider.clock().astimezone(UTC).isoformat(timespec="milliseconds"),
             "verdict": told["verdict"],
-            "returned": places,
+            "returned": returned(told),
         }
+
+
+def _verdict(floor: SegmentFloor, found: Floats, above: list[int]) -> str:
+    if not above:
+        return "none"
+    return "match" if found[above[0]] > floor.value else "weak"
+
+
+def returned(told: Document) -> list[list[str]]:
+    """Return (transcript, turn with byte range, turn's digest) of every place an answer named, in order."""
+    return [
+        [one["transcript"], f"{one['turn']}:{one['start_byte']}-{one['end_byte']}", one["digest"]]
+        for one in told["results"]
+    ]
 
 
 def _check(asked: Asking) -> None:

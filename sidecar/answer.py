@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seed.record import SOURCES
 from seed.snapshot import Head
-from sidecar.quote import one_line, safe, shorten
+from sidecar.quote import one_line, shorten
 
 if TYPE_CHECKING:
     from sidecar.open_items import OpenItem
@@ -110,7 +110,7 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
         "why": why(hit),
         "evidence": _evidence(hit),
         "passage": dict(passage),
-        "path": safe(head.path),
+        "path": one_line(head.path),
         "blob": head.blob,
         "source": [_source(source) for source in record.source[:3]],
         "lineage": [
@@ -125,7 +125,7 @@ def item(head: Head, hit: Hit, passage: Mapping[str, Any], statuses: Mapping[str
     if record.workspace:
         found["workspace"] = one_line(record.workspace, _LABEL)
     if head.origin:
-        found["branch"] = safe(head.origin)
+        found["branch"] = one_line(head.origin)
     return found
 
 
@@ -157,7 +157,7 @@ def side_item(head: Head, hit_status: str, reason: str = "") -> dict[str, Any]:
         "title": one_line(head.record.title, MAX_TITLE),
         "status": hit_status,
         "date": one_line(head.record.date, _LABEL),
-        "path": safe(head.path),
+        "path": one_line(head.path),
         "blob": head.blob,
     }
     successors = [

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from seed.errors import SidecarError
-from seed.git.repository import Repository, head_commit, open_repository
+from seed.git.history import first_commits
+from seed.git.repository import Repository, open_repository
 from seed.transcript.capture import HEAD_BYTES, identify
 
 
@@ -35,11 +36,3 @@ def _same(cwd: str, repo: Repository) -> bool:
         return other.common == repo.common or bool(first_commits(other) & first_commits(repo))
     except SidecarError:
         return False
-
-
-def first_commits(repo: Repository) -> frozenset[str]:
-    """Return the commits without a parent that HEAD descends from; none in an empty repository."""
-    head = head_commit(repo)
-    if not head:
-        return frozenset()
-    return frozenset(str(one.id) for one in repo.git.walk(head) if not one.parent_ids)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from seed import seeder
 from seed.errors import SidecarError
 from seed.git.remote import default_branch, on_remote, push_command, remote_name
+from seed.git.tree import subtree
 from seed.git.write import branch_commit, move_branch
-from sidecar.edits import find_record
+from seed.policy import Policy
 from sidecar.pending import Pending, committed, pending, the
 from sidecar.query import Query
 from sidecar.quote import one_line
@@ -29,10 +31,10 @@ def listing(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
     policy = provider.session.policy(provider.session.wanted())
     base, remote = default_branch(repo, policy.default_branch), remote_name(repo)
     view, note = _view(provider, budget)
+    accepted = _ids(provider, subtree(repo, base.commit), policy) if base else frozenset()
     found = []
     for one in pending(repo):
         author, when = committed(repo, one.commit)
-        merged = base is not None and find_record(repo, base.commit, one.record.id) is not None
         places = [] if one.remote else ["local"]
         if one.remote or on_remote(repo, remote, one.branch):
             places.append(one.remote or remote)
@@ -40,7 +42,7 @@ def listing(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
             "id": one.record.id,
             "kind": one.record.kind,
             "title": one_line(one.record.title),
-            "state": "merged" if merged else "waiting",
+            "state": "merged" if one.record.id.casefold() in accepted else "waiting",
             "date": when.isoformat(timespec="seconds"),
             "age_days": max((now - when).days, 0),
             "author": one_line(author, 80),
@@ -54,6 +56,12 @@ def listing(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
         })  # fmt: skip
     found.sort(key=lambda entry: (entry["date"], entry["id"]))
     return {"format": 1, "repository": repo.name, "candidates": found} | ({"note": note} if note else {})
+
+
+def _ids(provider: Provider, tree: str, policy: Policy) -> frozenset[str]:
+    session = provider.session
+    read = seeder.records(session.repo, session.store, tree, policy)
+    return frozenset(record.id.casefold() for _, record in read if record is not None)
 
 
 def _view(provider: Provider, budget: float) -> tuple[View | None, str]:

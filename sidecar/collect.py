@@ -14,7 +14,7 @@ from seed.store import inspect
 from seed.store.collect import collect as drop
 from seed.store.lock import exclusive
 from sidecar.floors import question_sha, shipped_probes
-from sidecar.session import Session
+from sidecar.session import Session, fallback_note
 
 _WAIT_SECONDS = 10.0
 
@@ -31,12 +31,13 @@ def collect(folder: Path, *, dry_run: bool = False) -> dict[str, Any]:
 
 
 def kept(session: Session) -> list[str]:
-    """Return the keys of the published snapshots to keep: each worktree's HEAD, and the newest."""
+    """Return the keys of the published snapshots to keep: each worktree's HEAD, what it falls back on, the newest."""
     published = [key for key, _, _ in inspect.snapshots(session.store.database)]
     heads = {session.wanted().key}
     for place in worktree_folders(session.repo.common):
         try:
-            heads.add(session.wanted(head_commit(open_repository(place))).key)
+            repo = open_repository(place)
+            heads |= {session.wanted(head_commit(repo)).key, session.store.noted(fallback_note(repo))}
         except SidecarError:
             continue  # a worktree that was deleted by hand
     return [key for key in published if key in heads or key == published[0]]

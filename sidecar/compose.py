@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from seed import seeder
 from sidecar import answer as answers
 from sidecar import cursor
@@ -95,8 +97,9 @@ def _items(session: Session, decided: Decided) -> list[dict[str, Any]]:
 
 
 def _coverage(corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
-    records = sum(1 for head in corpus.heads if not head.origin)
-    embedded = min(int(asked.plane.embedded.sum()), records) if asked.plane is not None else 0
+    settled = np.array([not head.origin for head in corpus.heads], dtype=bool)
+    records = int(settled.sum())
+    embedded = int((asked.plane.embedded & settled).sum()) if asked.plane is not None else 0
     searched = embedded if ranked.retrieval in ("hybrid", "dense") else records
     unreadable = len(corpus.snapshot.unreadable)
     return {"records": records, "embedded": embedded, "searched": searched, "unreadable": unreadable}
@@ -146,7 +149,6 @@ def receipt_body(decided: Decided, full: Answer, now: datetime) -> dict[str, Any
     """Return what the receipt of an answer holds, before it is chained."""
     query, view, asked = decided.query, decided.view, decided.asked
     snapshot = view.corpus.snapshot
-    pairs = sorted({(c.ref, c.commit) for c in view.wanted.candidates}) if not view.stale else []
     return {
         "format": 1,
         "question": query.question,
@@ -155,7 +157,7 @@ def receipt_body(decided: Decided, full: Answer, now: datetime) -> dict[str, Any
         "workspace": decided.workspace,
         "commit": view.commit,
         "knowledge_tree": snapshot.tree,
-        "candidates": [list(p) for p in pairs],
+        "candidates": [list(tip) for tip in snapshot.tips],
         "base": view.base.to_json() if view.base else None,
         "embedder": asked.embedder,
         "policy": full["revision"]["policy"],
@@ -169,11 +171,14 @@ def receipt_body(decided: Decided, full: Answer, now: datetime) -> dict[str, Any
 
 def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
     coverage = full["coverage"]
+    if not corpus.heads and corpus.snapshot.unreadable:
+        bad = len(corpus.snapshot.unreadable)
+        return f"No record could be read: {bad} files are unreadable ('sidecar check' says why)."
     if not corpus.heads:
         return "No records: this commit has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
     if full["retrieval"] == "listing":
         return "No record qualifies."
-    if full["retrieval"] == "hybrid" and coverage["embedded"] < coverage["records"]:
+    if full["retrieval"] in ("hybrid", "dense") and coverage["embedded"] < coverage["records"]:
         lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
     else:
         lead = "No record answers this."
@@ -183,4 +188,5 @@ def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
         if ranked.nearest
         else ""
     )
-    return f"{lead} {below} records were below the floor.{near} If you decide it now, propose a record."
+    held = "1 record was" if below == 1 else f"{below} records were"
+    return f"{lead} {held} below the floor.{near} If you decide it now, propose a record."

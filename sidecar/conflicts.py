@@ -6,14 +6,16 @@ changes. Nothing here decides which record is right: the rules only suggest it, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seed.record import TRUSTS, Record
+from seed.record import TRUSTS, Record, is_verdict
 from seed.snapshot import Head
 from seed.text import content_words, fold
 from sidecar.open_items import tied
@@ -22,24 +24,29 @@ from sidecar.quote import one_line
 
 CLOSE = 0.5
 """Cosine of two records' mean vectors from which they are worth a look, given that they share a subject."""
-RELATIONS = ("contradicts", "duplicates", "compatible", "resolved")
 MOST_PER_RECORD = 5
 _SHARED_WORDS = 2
 _SETTLING = frozenset({
     "supersedes", "superseded_by", "amends", "amended_by", "refutes", "refuted_by",
 })  # fmt: skip
 _MAX_REASON = 300
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NEGATION = re.compile(r"\b(?:not?|never|without|neither|nor|none|cannot)\b|n't\b|[不非無无未禁]", re.IGNORECASE)
 _UNSAID = "document_extracted"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two records, ordered by folded id, with the blobs they were compared on, their cosine and what they share."""
+    """Two records, ordered by folded id, with the blobs they were compared on, their cosine and what they share.
+
+    ``differs`` says in what their titles claim different things, "" where no sign of that was found.
+    """
 
     ids: tuple[str, str]
     blobs: tuple[str, str]
     cosine: float
     why: str
+    differs: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -93,18 +100,50 @@ def pairs(
     for n in changed:
         cosines = np.round(vectors[others] @ vectors[n], 4)
         kept = 0
-        for at in np.argsort(-cosines, kind="stable"):
+        near = np.flatnonzero(cosines >= CLOSE)
+        for at in near[np.argsort(-cosines[near], kind="stable")]:
             m, cosine = int(others[at]), float(cosines[at])
-            if cosine < CLOSE or kept == MOST_PER_RECORD:
+            if kept == MOST_PER_RECORD:
                 break
             one, other = ordered(heads[n], heads[m])
             if m == n or one.record.id.casefold() == other.record.id.casefold() or settled(one, other):
                 continue
             if shared := subject(one.record, other.record, telling):
-                pair = Pair((one.record.id, other.record.id), (one.blob, other.blob), cosine, shared)
+                claims = differing(one.record.title, other.record.title)
+                pair = Pair((one.record.id, other.record.id), (one.blob, other.blob), cosine, shared, claims)
                 found.setdefault(pair.key, pair)
                 kept += 1
-    return sorted(found.values(), key=lambda pair: (-pair.cosine, pair.key))
+    return sorted(found.values(), key=likeliest)
+
+
+def likeliest(pair: Pair) -> tuple[object, ...]:
+    """Return the key that sorts pairs: first those whose titles differ in what they claim, then the closest."""
+    return not pair.differs, -pair.cosine, pair.key
+
+
+@lru_cache(maxsize=16384)
+def _words(title: str) -> dict[str, None]:
+    """Return the words of a title that carry meaning, in order; a scan asks for them once for each pair."""
+    return dict.fromkeys(content_words(title))
+
+
+def differing(one: str, other: str) -> str:
+    """Return in words the sign that two titles claim different things, or "".
+
+    Over at least a third of their words in common: numbers that are not the same, or a negation in one of them; over
+    at least half: the words that differ.
+    """
+    words = [_words(title) for title in (one, other)]
+    shared, union = words[0].keys() & words[1].keys(), words[0].keys() | words[1].keys()
+    if 3 * len(shared) < len(union):
+        return ""
+    numbers = [dict.fromkeys(_NUMBER.findall(title)) for title in (one, other)]
+    if all(numbers) and not numbers[0].keys() & numbers[1].keys():
+        return f"{next(iter(numbers[0]))} against {next(iter(numbers[1]))}"
+    if bool(_NEGATION.search(one)) != bool(_NEGATION.search(other)):
+        return "one of them negates"
+    own = [[word for word in words[at] if word not in shared] for at in (0, 1)]
+    return f"{own[0][0]} against {own[1][0]}" if all(own) and 2 * len(shared) >= len(union) else ""
 
 
 def settled(one: Head, other: Head) -> bool:
@@ -121,26 +160,21 @@ def subject(one: Record, other: Record, telling: set[str]) -> str:
     for tag in one.tags:
         if fold(tag) in telling & tags:
             return one_line(f"same tag {tag}", 120)
-    held = set(content_words(other.title))
-    words = [word for word in content_words(one.title) if word in held]
+    words = [word for word in _words(one.title) if word in _words(other.title)]
     return one_line("both speak of " + ", ".join(words[:4]), 120) if len(words) >= _SHARED_WORDS else ""
 
 
 def verdict_of(head: Head) -> Verdict | None:
     """Return the verdict that a finding holds, or None for any other record and for one that is malformed."""
-    said = head.record.extra.get("conflict")
-    if head.record.kind != "finding" or not isinstance(said, Mapping) or said.get("relation") not in RELATIONS:
+    if head.record.kind != "finding" or not is_verdict(head.record.extra.get("conflict")):
         return None
-    between = said.get("between")
-    sides = [s for s in between if isinstance(s, Mapping) and s.get("id")] if isinstance(between, list) else []
-    if len(sides) != 2:  # noqa: PLR2004 - a pair
-        return None
-    one, other = sorted(sides, key=lambda side: str(side["id"]).casefold())
+    said: Any = head.record.extra["conflict"]
+    one, other = sorted(said["between"], key=lambda side: str(side["id"]).casefold())
     return Verdict(
         head.record.id,
         str(said["relation"]),
         (str(one["id"]), str(other["id"])),
-        (str(one.get("blob", "")), str(other.get("blob", ""))),
+        (str(one["blob"]), str(other["blob"])),
         one_line(str(said.get("reason", "")), _MAX_REASON),
         str(said.get("closes", "")),
         not head.origin,
@@ -183,12 +217,14 @@ def by_record(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return folded id -> its entries in `conflicts`: ``{id, state: recorded|hint, reason}``.
 
-    ``verdicts`` are those that hold, ``records`` (folded id ->) those in force.
+    ``verdicts`` are those that hold, ``records`` (folded id ->) those in force. A hint whose titles claim nothing
+    different is left to whoever looks at the scan: on an answer it would only distract.
     """
     found: dict[str, list[dict[str, Any]]] = {}
     judged = {v.key for v in verdicts}
     told = [(v.ids, v.key, "recorded", _recorded(v)) for v in unresolved(verdicts)]
-    told += [(p.ids, p.key, "hint", f"not judged: {p.why}, close in meaning") for p in hints if p.key not in judged]
+    likely = [pair for pair in hints if pair.differs and pair.key not in judged]
+    told += [(p.ids, p.key, "hint", f"not judged: {p.why}, {p.differs}") for p in likely]
     for ids, key, state, reason in told:
         rule = arbitrate(records[key[0]], records[key[1]])[1]
         for at in (0, 1):

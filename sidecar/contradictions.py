@@ -5,13 +5,13 @@ What was scanned is kept in the disposable store: losing it costs one full scan.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date
 from typing import TYPE_CHECKING, Any
 
 from seed.errors import SidecarError
-from seed.record import Record
+from seed.record import VERDICTS, Record
 from seed.snapshot import Head
 from sidecar import conflicts
 from sidecar.conflicts import Pair, Verdict
@@ -59,10 +59,14 @@ def standing(corpus: Corpus, today: date) -> Standing:
     return Standing(heads, tuple(admitted), tuple(conflicts.holding([v for v in judged if v], blobs)))
 
 
-def by_record(session: Session, corpus: Corpus, today: date) -> dict[str, list[dict[str, Any]]]:
-    """Return folded id -> the contradictions that a result shows (see `sidecar.conflicts.by_record`)."""
-    hints = load(session.store.folder).pairs
-    if not hints and not any("conflict" in head.record.extra for head in corpus.heads):
+def by_record(session: Session, corpus: Corpus, today: date, asked: Collection[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return folded id -> the contradictions that a result shows (see `sidecar.conflicts.by_record`).
+
+    ``asked`` are the ids that may be shown: where no verdict and no hint names one of them, nothing is worked out.
+    """
+    wanted = {ident.casefold() for ident in asked}
+    hints = [pair for pair in load(session.store.folder).pairs if pair.differs and wanted & set(pair.key)]
+    if not hints and not any(wanted & set(v.key) for v in map(conflicts.verdict_of, corpus.heads) if v):
         return {}
     now = standing(corpus, today)
     return conflicts.by_record(now.verdicts, _current(hints, now), now.records)
@@ -89,22 +93,22 @@ def scan(provider: Provider, *, everything: bool = False, limit: int = _SHOWN, b
         raise SidecarError(
             "there are no vectors to compare records by", "run 'sidecar seed', with a fusion that embeds"
         )
-    last, blobs = load(session.store.folder), now.blobs
+    last = load(session.store.folder)
     identity = plane.identity if plane is not None else last.identity
     anew = everything or last.identity != identity
     seen = {} if anew else last.seen
-    changed = [n for n in now.ordinals if seen.get(corpus.heads[n].record.id.casefold()) != corpus.heads[n].blob]
+    embedded = [n for n in now.ordinals if plane is not None and plane.embedded[n]]
+    changed = [n for n in embedded if seen.get(corpus.heads[n].record.id.casefold()) != corpus.heads[n].blob]
     kept = [] if anew else _current(last.pairs, now)
     if plane is not None:
         vectors, telling = conflicts.means(plane), telling_tags(corpus)
-        kept += conflicts.pairs(corpus.heads, now.ordinals, changed, vectors, telling)
-    pairs = sorted({p.key: p for p in kept}.values(), key=lambda p: (-p.cosine, p.key))
-    save(session.store.folder, Scanned(identity, blobs, tuple(pairs)))
+        kept += conflicts.pairs(corpus.heads, embedded, changed, vectors, telling)
+    pairs = sorted({p.key: p for p in kept}.values(), key=conflicts.likeliest)
+    # What has no vector yet was not compared, so that the next scan takes it up.
+    compared = {corpus.heads[n].record.id.casefold(): corpus.heads[n].blob for n in embedded}
+    save(session.store.folder, Scanned(identity, compared, tuple(pairs)))
     waiting = _waiting(pairs, now)
-    return {
-        "format": 1,
-        "repository": session.repo.name,
-        "commit": view.commit,
+    return {"format": 1, "repository": session.repo.name, "commit": view.commit} | {
         "records": len(now.ordinals),
         "compared": len(changed),
         "anew": anew,
@@ -127,6 +131,7 @@ def _shown(pair: Pair, now: Standing) -> dict[str, Any]:
         "blobs": list(pair.blobs),
         "cosine": pair.cosine,
         "why": pair.why,
+        "differs": pair.differs,
         "suggestion": {"winner": winner, "reason": rule},
     }
 
@@ -139,8 +144,8 @@ def record(
     Idempotent: the same verdict again is said to be there. Raises `SidecarError` for an unknown relation, records
     that are not in force, or a pair that was judged otherwise.
     """
-    if relation not in conflicts.RELATIONS[:3]:
-        raise SidecarError(f"verdict {relation!r} is not known", f"use {', '.join(conflicts.RELATIONS[:3])}")
+    if relation not in VERDICTS[:3]:
+        raise SidecarError(f"verdict {relation!r} is not known", f"use {', '.join(VERDICTS[:3])}")
     now = _now(provider, budget)
     sides = conflicts.ordered(_in_force(now, one), _in_force(now, other))
     if sides[0] is sides[1]:
@@ -240,7 +245,5 @@ def listing(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
         }
         for v in now.verdicts
     ]  # fmt: skip
-    waiting = _waiting(_current(load(provider.session.store.folder).pairs, now), now)
-    repository = provider.session.repo.name
-    hints = [_shown(pair, now) for pair in waiting]
-    return {"format": 1, "repository": repository, "recorded": found, "hints": hints}
+    hints = [_shown(pair, now) for pair in _waiting(_current(load(provider.session.store.folder).pairs, now), now)]
+    return {"format": 1, "repository": provider.session.repo.name, "recorded": found, "hints": hints}

@@ -15,11 +15,12 @@ STRONG = 0.13
 AGREE = 3
 """Words and meaning agree where the first record is among the first three of both."""
 ALPHA = 0.05
+GAP = 0.15
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A floor with the probe that set it, and what it would be without that probe."""
+    """A floor with the probe that set it, what it would be without that probe, and the probes that were left out."""
 
     value: float
     probe: str
@@ -27,6 +28,7 @@ class Calibration:
     probes: str
     count: int
     method: str = "max_probe"
+    left_out: tuple[str, ...] = ()
 
 
 def max_probe(probes: Sequence[str], evidence: Sequence[float]) -> Calibration:
@@ -46,14 +48,29 @@ def conformal(probes: Sequence[str], evidence: Sequence[float], alpha: float = A
     return _at(probes, evidence, above, "conformal")
 
 
+def answered(evidence: Sequence[float]) -> int:
+    """Return how many of the highest values (descending) stand apart: probes that these very records answer.
+
+    A probe is a question that no record answers. One that a project does answer is none for that project, and stands
+    out: among the highest tenth of the values, everything above the last gap of more than GAP (decision-0039).
+    """
+    most = max(1, len(evidence) // 10)
+    gaps = [n + 1 for n in range(min(most, len(evidence) - 1)) if evidence[n] - evidence[n + 1] > GAP]
+    return gaps[-1] if gaps else 0
+
+
 def _at(probes: Sequence[str], evidence: Sequence[float], position: int, method: str) -> Calibration:
-    ranked = sorted(zip(evidence, probes, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    everything = sorted(zip(evidence, probes, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    apart = answered([value for value, _ in everything])
+    ranked = everything[apart:]
     if not ranked:
         return Calibration(0.0, "", 0.0, digest(probes), 0, method)
+    position = min(position, len(ranked) - 1)
     value, probe = ranked[position]
     rest = ranked[position + 1 :]
     without = round_up(rest[0][0]) if rest else 0.0
-    return Calibration(round_up(value), probe, without, digest(probes), len(probes), method)
+    left_out = tuple(text for _, text in everything[:apart])
+    return Calibration(round_up(value), probe, without, digest(probes), len(probes), method, left_out)
 
 
 def round_up(value: float) -> float:

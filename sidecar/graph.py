@@ -23,7 +23,7 @@ from seed.yamltext import YamlFaultError, parse
 from sidecar.history import Document, History, completeness, open_history
 from sidecar.provider import Provider
 from sidecar.query import Query
-from sidecar.quote import one_line, safe
+from sidecar.quote import one_line
 from sidecar.session import View
 
 FORMAT = 1
@@ -109,7 +109,7 @@ class Graph:
         heads = [corpus.heads[n] for n in passed]
         for n, head in zip(passed, heads, strict=True):
             facts = {"title": one_line(head.record.title, MAX_TITLE), "status": corpus.status(int(n), today)}
-            self.names[f"record:{head.record.id}"] = {**facts, "path": safe(head.path)}
+            self.names[f"record:{head.record.id}"] = {**facts, "path": one_line(head.path)}
         yield from build.of_records([Filed(head.record, head.path, head.blob) for head in heads])
         for reader in self.sessions:
             yield from build.of_session(reader.manifest.id, session_edges(self.history, reader))
@@ -151,11 +151,11 @@ class Graph:
     def told(self, name: str) -> Document:
         """Return what is said of a node: its kind and name, of a record also title and status."""
         kind, _, rest = name.partition(":")
-        return {"id": safe(rest), "kind": kind, **self.names.get(name, {})}
+        return {"id": one_line(rest), "kind": kind, **self.names.get(name, {})}
 
     def shown(self, edge: Edge) -> Document:
         """Return an edge with its basis: file and line, or turn and byte range."""
-        ends = {"from": safe(edge.source), "to": safe(edge.target)}
+        ends = {"from": one_line(edge.source), "to": one_line(edge.target)}
         basis = self._line(edge.basis) if isinstance(edge.basis, Line) else _bytes(edge.basis)
         return {"type": edge.type, **ends, "basis": basis}
 
@@ -165,7 +165,7 @@ class Graph:
             line = build.line_of(data.decode("utf-8", "replace"), parse(data).lines.get(basis.key, 1), basis.value)
         except (UnreadableBlobError, YamlFaultError):
             line = 1
-        return {"file": safe(basis.file), "line": line}
+        return {"file": one_line(basis.file), "line": line}
 
     def _node(self, start: str, whole: Any) -> str:  # noqa: ANN401 - NetworkX ships no types
         text = start.strip()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seed.embed.base import Embedder
-from seed.errors import EmbedderError
+from seed.errors import EmbedderError, StoreError
 from seed.policy import Policy
 from seed.text import cjk_share, is_cjk
 from sidecar.corpus import Corpus
@@ -105,7 +106,7 @@ class Meaning:
         """Return one text ready to be weighed along a route. Raises `EmbedderError`."""
         words = (translate(text, self._glossary(corpus)) or text) if way.translated else text
         main, other = self._planes(corpus, way)
-        embedders = self.session.embedders(corpus.snapshot.policy)
+        embedders = self.session.embedders(corpus.snapshot.policy) if main is not None or other is not None else ()
         first = main.nearness(self._vector(embedders[0], words)) if main is not None else None
         second = other.nearness(self._vector(embedders[-1], text)) if other is not None else None
         return Phrase(text, words, first, second, floor)
@@ -120,7 +121,8 @@ class Meaning:
         if named := policy.floor_for(identity, on):
             return InForce(named.value, "policy", named.probe)
         probes = shipped_probes()[way.language]
-        embedder = next((e for e in session.embedders(policy) if plane and e.identity.digest == plane.identity), None)
+        embedders = session.embedders(policy) if plane is not None else ()  # words need no model, not even a known one
+        embedder = next((e for e in embedders if plane and e.identity.digest == plane.identity), None)
         stored = session.store.plane(corpus.snapshot.key, embedder.identity) if embedder else None
         slot = f"{on}/{way.name}/{digest(probes)[:23]}"
         if stored and slot in stored[1]:
@@ -128,7 +130,8 @@ class Meaning:
         fusion = policy.fusion if plane is not None else "lexical"
         made = calibrate(corpus, [self.phrase(probe, corpus, way) for probe in probes], fusion)
         if embedder is not None and stored and bool((stored[0] >= 0).all()):
-            session.store.save_floor(corpus.snapshot.key, embedder.identity, slot, asdict(made))
+            with suppress(StoreError):  # on a disk that takes no writing it is worked out again
+                session.store.save_floor(corpus.snapshot.key, embedder.identity, slot, asdict(made))
         return InForce(made.value, "probes", made.probe)
 
     def _planes(self, corpus: Corpus, way: Route) -> tuple[Plane | None, Plane | None]:

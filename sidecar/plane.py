@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seed.errors import DamagedStoreError
+
 CENTRE = 0.75
 WHOLE_WEIGHT = 0.5
 CEILING = 1.0 + WHOLE_WEIGHT
@@ -19,6 +21,7 @@ CEILING = 1.0 + WHOLE_WEIGHT
 Matrix = NDArray[np.float32]
 Floats = NDArray[np.float64]
 _TINY = 1e-9
+_UNIT = 1e-2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +80,13 @@ def plane(
     """Return the plane of a snapshot; ``owners`` (n,) are the records of the passages, ascending and without a gap.
 
     ``centre`` (d,) is the mean vector of the probes on this embedder; zeros charge nothing. Reads every vector once.
+    Raises `DamagedStoreError` for a vector that has not length 1.
     """
     starts = np.flatnonzero(np.diff(owners, prepend=np.uint32(owners[0] + 1) if len(owners) else 0)).astype(np.intp)
     have = rows >= 0
     vectors = np.where(have[:, np.newaxis], np.asarray(matrix[rows]), 0).astype(np.float32)
+    if not np.allclose(np.linalg.norm(vectors[have], axis=1), 1.0, atol=_UNIT):
+        raise DamagedStoreError("a stored vector has not length 1", "the store is made again from Git")
     sums = np.add.reduceat(vectors, starts, axis=0)
     norms = np.linalg.norm(sums, axis=1).astype(np.float64)
     usual_whole = _dot(sums, centre) / np.maximum(norms, _TINY)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _CLOSES = {"supersedes": ("superseded", "superseded_by"), "refutes": ("refuted", "refuted_by")}
 
+_GATE = "not run here: the recall gate runs on the pull request (sidecar eval QUESTIONS --gate GATES)"
+
 
 @dataclass(slots=True)
 class _Work:
@@ -68,21 +70,13 @@ def promote(
     text = _message(ones, work)
     commit = write_commit(repo, work.files, text, parents=[start.commit])
     must_check(repo, start.commit, commit)
-    commit = _placed(repo, branch, commit)
+    told = {"format": 1, "branch": branch, "commit": _placed(repo, branch, commit), "records": work.records,
+            "closed": work.closed, "base": {"ref": start.shown, "commit": start.commit}, "check": "passed",
+            "gate": _GATE}  # fmt: skip
     subject, _, body = text.partition("\n")
     base = None if onto == "current" else default_branch(repo, policy.default_branch)
     request = Request(branch, base, subject, body.strip())
-    return {
-        "format": 1,
-        "branch": branch,
-        "commit": commit,
-        "base": {"ref": start.shown, "commit": start.commit},
-        "records": work.records,
-        "closed": work.closed,
-        "check": "passed",
-        "gate": "not run here: the recall gate runs on the pull request (sidecar eval QUESTIONS --gate GATES)",
-        **open_request(repo, request, send=send and policy.push != "never"),
-    }
+    return told | open_request(repo, request, send=send and policy.push != "never")
 
 
 def _known(ones: Sequence[Pending], status: str, trust: str) -> None:

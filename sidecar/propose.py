@@ -14,7 +14,7 @@ from seed.git.remote import default_branch, on_remote, push, push_command, remot
 from seed.git.repository import Repository, head_commit, read_commit
 from seed.git.write import PROPOSED_BY, branch_commit, message, move_branch, write_commit
 from seed.policy import Policy
-from sidecar.draft import Draft, Proposer, draft, file_of, read_values
+from sidecar.draft import CANDIDATE, Draft, Proposer, draft, file_of, read_values
 from sidecar.hints import hints_or_reason, twin_of
 from sidecar.pending import Pending, pending
 
@@ -54,9 +54,8 @@ def propose(
     """Commit a record as a candidate on its own branch and say where, and what it is close to.
 
     ``onto="current"`` (or ``onto: current`` in the record) starts the branch at HEAD instead of the default branch;
-    ``budget`` seconds bound the look at
-    the store. Raises `SidecarError` for a record that breaks a rule, a secret in it, or a session that has proposed as
-    much as policy lets it.
+    ``budget`` seconds bound the look at the store. Raises `SidecarError` for a record that breaks a rule, a secret in
+    it, or a session that has proposed as much as policy lets it.
     """
     repo, now = provider.session.repo, provider.clock()
     policy = provider.session.policy(provider.session.wanted())
@@ -66,24 +65,17 @@ def propose(
     start = start_from(repo, policy, onto)
     waiting = pending(repo)
     hints, warnings = hints_or_reason(provider, made.record, waiting, now, budget)
-    told = {"write_hints": hints, "warnings": [*made.warnings, *warnings]}
+    told = _told(repo, start, hints, [*made.warnings, *warnings])
     if dry_run:
-        return _answer(repo, made.record.id, "", MARK + made.record.id, _path(made), told) | {"dry_run": True}
-    for salt in range(_TRIES):
+        return told | _place(made, "") | {"dry_run": True}
+    for salt in range(1, _TRIES):
         twin = twin_of(made.record, waiting)
-        if twin is not None:
-            commit = _seen_again(repo, twin, made)
-            found = _answer(repo, twin.record.id, commit, twin.branch, twin.path, told)
-            done = found | {"seen_again": len(twin.seen_again) + 1} if commit else {}
-        else:
-            _within_limit(policy, made, waiting)
-            commit = _new(repo, made, start)
-            done = _answer(repo, made.record.id, commit, MARK + made.record.id, _path(made), told) if commit else {}
-        if done:
-            return done | {"base": {"ref": start.shown, "commit": start.commit}} | publish(repo, policy, done["branch"])
+        written = _seen_again(repo, twin, made) if twin else _new(repo, policy, made, start, waiting)
+        if written:
+            return told | written | publish(repo, policy, written["branch"])
         waiting = pending(repo)
         if twin is None and twin_of(made.record, waiting) is None:
-            made = draft(given, who, now.date(), salt=salt + 1)
+            made = draft(given, who, now.date(), salt=salt)  # the id is taken by something else
     raise SidecarError("too many proposals are written at once", "try again")
 
 
@@ -100,15 +92,30 @@ def start_from(repo: Repository, policy: Policy, onto: str = "") -> Start:
     return Start(head, "HEAD")
 
 
-def _path(made: Draft) -> str:
-    return f"{FOLDER}/{made.record.id}.yaml"
+def _told(repo: Repository, start: Start, hints: list[dict[str, Any]], warnings: list[str]) -> dict[str, Any]:
+    return {
+        "format": 1,
+        "status": CANDIDATE,
+        "repository": repo.name,
+        "base": {"ref": start.shown, "commit": start.commit},
+        "write_hints": hints,
+        "warnings": warnings,
+    }
 
 
-def _new(repo: Repository, made: Draft, start: Start) -> str:
-    """Write the candidate on a new branch; returns its commit, or "" when that branch is there already."""
+def _place(made: Draft, commit: str) -> dict[str, Any]:
+    ident = made.record.id
+    path = f"{FOLDER}/{ident}.yaml"
+    return {"id": ident, "branch": MARK + ident, "commit": commit, "path": path, "seen_again": 0}
+
+
+def _new(repo: Repository, policy: Policy, made: Draft, start: Start, waiting: Sequence[Pending]) -> dict[str, Any]:
+    """Write the candidate on a new branch; returns where, or {} when a branch of that name is there already."""
+    _within_limit(policy, made, waiting)
+    place = _place(made, "")
     text = message(f"Propose {made.record.id}: {made.record.title}", trailers=trailers(made))
-    commit = write_commit(repo, {_path(made): made.data}, text, parents=[start.commit])
-    return commit if move_branch(repo, MARK + made.record.id, commit, "", "propose") else ""
+    commit = write_commit(repo, {place["path"]: made.data}, text, parents=[start.commit])
+    return place | {"commit": commit} if move_branch(repo, place["branch"], commit, "", "propose") else {}
 
 
 def trailers(made: Draft) -> dict[str, str]:
@@ -117,13 +124,15 @@ def trailers(made: Draft) -> dict[str, str]:
     return {PROPOSED_BY: by.get("agent", "unknown"), "Session": by.get("session", ""), "Work": by.get("work", "")}
 
 
-def _seen_again(repo: Repository, twin: Pending, made: Draft) -> str:
-    """Count a proposal on the pending candidate that says the same; returns "" when that one has just changed."""
+def _seen_again(repo: Repository, twin: Pending, made: Draft) -> dict[str, Any]:
+    """Count a proposal on the pending candidate that says the same; returns where, or {} when that one just changed."""
     by = {key: value for key, value in made.record.proposed_by.items() if key != "claimed"}
     entry = {"date": str(made.values["date"]), **by}
-    data = with_values(twin.data, {"seen_again": [*twin.seen_again, entry]}, after="proposed_by")
     file_of({"seen_again": entry})
-    return amend(repo, twin, data, trailers(made))
+    seen = [*twin.seen_again, entry]
+    commit = amend(repo, twin, with_values(twin.data, {"seen_again": seen}, after="proposed_by"), trailers(made))
+    place = {"id": twin.record.id, "branch": twin.branch, "commit": commit, "path": twin.path}
+    return {**place, "seen_again": len(seen)} if commit else {}
 
 
 def amend(repo: Repository, one: Pending, data: bytes, trailer: Mapping[str, str], *, subject: str = "") -> str:
@@ -158,22 +167,6 @@ def _within_limit(policy: Policy, made: Draft, waiting: Sequence[Pending]) -> No
             f"{who} has {len(mine)} proposals waiting, as many as policy allows (candidates.per_session)",
             "have some reviewed, or withdraw one: sidecar candidates",
         )
-
-
-def _answer(
-    repo: Repository, ident: str, commit: str, branch: str, path: str, told: Mapping[str, Any]
-) -> dict[str, Any]:
-    return {
-        "format": 1,
-        "id": ident,
-        "status": "candidate",
-        "branch": branch,
-        "commit": commit,
-        "path": path,
-        "repository": repo.name,
-        "seen_again": 0,
-        **told,
-    }
 
 
 def publish(repo: Repository, policy: Policy, branch: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from seed import seeder
 from seed.embed.choose import choose
+from seed.errors import StoreError
 from seed.git.repository import head_commit, resolve
 from seed.git.tree import list_files, subtree
 from seed.git.worktree import WorkingTree
@@ -83,7 +84,7 @@ class Provider:
             return self.answer(asked, replace(view, base=base), self.clock())
 
         full, body = self.session.healing(work)
-        sealed, stored = self.receipts.append(lambda previous: receipts.seal(body, previous))
+        sealed, stored = self._kept(body)
         full["receipt"] = {"id": sealed["id"], "stored": stored}
         return answers.brief(full) if detail == "brief" else full
 
@@ -214,7 +215,8 @@ class Provider:
             workspace=workspace,
             unchanged=self._unchanged(query.since),
         )
-        ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today))
+        shown = [corpus.heads[hit.ordinal].record.id for hit in ranked.hits]
+        ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today, shown))
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
         decided = Decided(
@@ -222,6 +224,13 @@ class Provider:
         )
         full = compose.full(self.session, decided)
         return full, compose.receipt_body(decided, full, now)
+
+    def _kept(self, body: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+        """Return a receipt and whether it was stored; an answer goes out also where it cannot be."""
+        try:
+            return self.receipts.append(lambda previous: receipts.seal(body, previous))
+        except StoreError:
+            return receipts.seal(body, ""), False
 
     @property
     def receipts(self) -> Receipts:

@@ -5,17 +5,23 @@ from __future__ import annotations
 import re
 
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_UNSAFE = re.compile(
-    f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}\u2028\u2029\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
+# Invisible, and of no use in a text: what hides words in words. Joiners stay, since scripts and emoji need them.
+_HIDDEN = "\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\U000e0000-\U000e01ef"
+_UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}{_HIDDEN}\u2028\u2029\ufeff\ufff9-\ufffb\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
+_BMP = 0xFFFF
 MARGIN = "| "
 """In front of each quoted line, so that no line of a record can pass for one of the answer's own."""
 
 
 def safe(text: str) -> str:
-    r"""Return the text with control, bidirectional and invisible characters as visible ``\uXXXX``."""
-    return _UNSAFE.sub(lambda m: f"\\u{ord(m.group()):04x}", text.replace("\r\n", "\n"))
+    r"""Return the text with control, bidirectional and invisible characters as visible ``\uXXXX``, ``\UXXXXXXXX``."""
+    return _UNSAFE.sub(_visible, text.replace("\r\n", "\n"))
+
+
+def _visible(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\u{code:04x}" if code <= _BMP else f"\\U{code:08x}"
 
 
 def one_line(text: str, limit: int = 0) -> str:

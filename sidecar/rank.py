@@ -64,10 +64,10 @@ class Evidence:
     passage: NDArray[np.intp]
     lexical: Lexical
 
-    def ranks(self, ordinal: int) -> tuple[int, int]:
-        """Return the ranks (from 0) of a record by cosine and by words alone."""
-        words = self.lexical.records
-        return int((self.cosine > self.cosine[ordinal]).sum()), int((words > words[ordinal]).sum())
+    def ranks(self, ordinal: int, among: NDArray[np.intp]) -> tuple[int, int]:
+        """Return the ranks (from 0) of a record by cosine and by words alone, ``among`` the admitted ordinals."""
+        cosine, words = self.cosine, self.lexical.records
+        return int((cosine[among] > cosine[ordinal]).sum()), int((words[among] > words[ordinal]).sum())
 
 
 @dataclass(frozen=True, slots=True)

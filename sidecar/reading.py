@@ -16,7 +16,7 @@ from seed.reader import parse_record
 from seed.record import Record
 from seed.snapshot import Head
 from sidecar import answer as answers
-from sidecar import cursor, lineage
+from sidecar import contradictions, cursor, lineage
 from sidecar.base import Bases
 from sidecar.corpus import Corpus
 from sidecar.quote import one_line, safe
@@ -94,7 +94,9 @@ def show(
         raise _missing(name, view)
     ordinal, status = standing[0]
     head = corpus.heads[ordinal]
-    found: dict[str, Any] = {"format": 1, "record": _facts(head, status)}
+    ident = head.record.id
+    told = [] if head.origin else contradictions.by_record(session, corpus, today, [ident]).get(ident.casefold(), [])
+    found: dict[str, Any] = {"format": 1, "record": _facts(head, status, told)}
     found["lineage"] = [
         {"relation": x.relation, "id": x.id, "status": _status_of(corpus, x.id, x.status, now)}
         for x in head.lineage[:MAX_LINEAGE]
@@ -111,7 +113,7 @@ def show(
     found["history_complete"] = complete
     others = [(corpus.heads[n], state) for n, state in standing[1:]]
     found["twins"] = [
-        {"path": safe(h.path), "status": state, "title": one_line(h.record.title, answers.MAX_TITLE)}
+        {"path": one_line(h.path), "status": state, "title": one_line(h.record.title, answers.MAX_TITLE)}
         for h, state in others
     ]
     found["revision"] = {"commit": view.commit, "head": view.head, "stale": view.stale, "repository": session.repo.name}
@@ -128,7 +130,7 @@ def _tip(view: View, head: Head) -> str:
     return next((c.commit for c in view.wanted.candidates if c.ref == head.origin), view.commit)
 
 
-def _facts(head: Head, status: str) -> dict[str, Any]:
+def _facts(head: Head, status: str, told: Sequence[dict[str, Any]]) -> dict[str, Any]:
     record = head.record
     typed = one_line(record.status_text, 80)
     facts: dict[str, Any] = {
@@ -140,16 +142,19 @@ def _facts(head: Head, status: str) -> dict[str, Any]:
         "date": one_line(record.date),
         "trust": record.trust or "document_extracted",
         "tags": [one_line(t, 80) for t in record.tags[:MAX_LINEAGE]],
-        "paths": [safe(p) for p in record.paths[:MAX_LINEAGE]],
+        "paths": [one_line(p) for p in record.paths[:MAX_LINEAGE]],
         "workspace": one_line(record.workspace),
         "valid_until": record.valid_until,
         "source": [_plain(s) for s in record.source[:10]],
         "proposed_by": _plain(record.proposed_by),
-        "path": safe(head.path),
+        "path": one_line(head.path),
         "blob": head.blob,
-        "branch": safe(head.origin),
+        "branch": one_line(head.origin),
         "extra": _plain({k: str(v) for k, v in record.extra.items()}),
-        "conflicts": [{"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts[:10]],
+        "conflicts": [
+            *({"id": ident, "state": "recorded", "reason": reason} for ident, reason in head.conflicts[:10]),
+            *told,
+        ],
     }
     return {k: v for k, v in facts.items() if v}
 
@@ -169,7 +174,9 @@ def _on_base(facts: dict[str, Any], bases: Bases, view: View, today: date) -> No
 def _paths(session: Session, view: View, head: Head, record: Record | None) -> list[dict[str, Any]]:
     """Return the paths a record names, and whether each is there in the commit that answers."""
     named = lineage.named_paths(head.record.paths, record.body if record else "")
-    return [{"path": safe(p), "exists": find(session.repo, view.commit, p) is not None} for p in named if view.commit]
+    return [
+        {"path": one_line(p), "exists": find(session.repo, view.commit, p) is not None} for p in named if view.commit
+    ]
 
 
 def _body(head: Head, record: Record | None, section: str, start: str) -> dict[str, Any]:

@@ -202,7 +202,7 @@ def _page(
 
     hit = partial(_hit, found=found, scored=scored, spelled=spelled)
     hits, decided = (tuple(hit(n, corpus.status(n, today)) for n in part) for part in (page, against))
-    top = hits[0] if hits else (decided[0] if decided else None)
+    first = next(iter((*results, *against)), None)  # of the answer, not of the page
     retired = tuple(sorted(n for n in named if n in admitted.held_back))
     return Ranked(
         hits,
@@ -211,7 +211,7 @@ def _page(
         len(results),
         {**withheld, "below_floor": len(below)},
         tuple(nearest),
-        _verdict(top, found, scored),
+        _verdict(first, found, scored, np.concatenate([admitted.results, admitted.against])),
         "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
     )
 
@@ -234,12 +234,12 @@ def _hit(n: int, status: str, *, found: Evidence, scored: _Scored, spelled: dict
     )
 
 
-def _verdict(top: Hit | None, found: Evidence, scored: _Scored) -> str:
-    if top is None:
+def _verdict(first: int | None, found: Evidence, scored: _Scored, among: NDArray[np.intp]) -> str:
+    if first is None:
         return "none"
-    meaning_rank, word_rank = found.ranks(top.ordinal)
-    margin = float(found.margin[top.ordinal])
-    exact = bool(scored.tiers[top.ordinal] < _ORDINARY)
+    meaning_rank, word_rank = found.ranks(first, among)
+    exact = bool(scored.tiers[first] < _ORDINARY)
+    margin = float(found.margin[first])
     return verdict(found=True, exact=exact, margin=margin, meaning_rank=meaning_rank, word_rank=word_rank)
 
 

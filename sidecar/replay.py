@@ -41,7 +41,7 @@ def verify(provider: Provider, receipt: Mapping[str, Any], progress: Progress | 
     if receipt.get("shareable_of"):
         return Verified("cannot replay: the question's text (this is the shareable form, which holds its hash)")
     if receipt.get("kind") == "address":
-        return Verified("cannot replay: it addressed sessions, not records ('sidecar transcript address' asks again)")
+        return _address_again(provider, receipt, progress)
     repo = provider.session.repo
     tree = str(receipt["knowledge_tree"])
     if tree and not has_object(repo, tree):
@@ -56,6 +56,26 @@ def verify(provider: Provider, receipt: Mapping[str, Any], progress: Progress | 
     except SidecarError as exc:
         return Verified(f"cannot replay: {exc.message}")
     return _compare(receipt, replayed)
+
+
+def _address_again(provider: Provider, receipt: Mapping[str, Any], progress: Progress | None) -> Verified:
+    """Ask the sessions that a receipt stood on once more, as they are now; later ones are left out."""
+    from sidecar.address import Asking, returned
+
+    if receipt.get("outside"):
+        return Verified("cannot replay: the question's vector, which was made elsewhere")
+    given, kept = receipt["arguments"], provider.addresser.history.archive
+    asked = Asking(receipt["question"], given["limit"], given["scheme"], tuple(receipt["sessions"]), _REPLAY_SECONDS)
+    try:
+        told = provider.addresser.answer(asked, progress=progress)
+        moved = any(kept.resolve(name).digest != digest for name, digest in receipt["sessions"].items())
+    except SidecarError as exc:
+        return Verified(f"cannot replay: {exc.message}")
+    before, after = receipt["returned"], returned(told)
+    if (receipt["verdict"], before) == (told["verdict"], after):
+        return Verified("same")
+    cause = "sessions" if moved else "model" if receipt["embedder"] != told["embedder"] else "floor or provider"
+    return Verified(f"differs: {cause}", f"returned then {_ids(before)}, now {_ids(after)}")
 
 
 def _ask_again(

@@ -10,7 +10,6 @@ from seed.errors import SidecarError
 from seed.git.repository import head_commit
 from seed.git.write import message
 from seed.reader import as_text, parse_record
-from seed.record import normal_status
 from sidecar.candidates import withdraw
 from sidecar.draft import Proposer, refuse_secrets
 from sidecar.edits import Filed, find_record, on_branch
@@ -25,6 +24,8 @@ DONE_BRANCH = "knowledge/done"
 TODO = "todo"
 _KEPT = ("id", "proposed_by", "seen_again", "format", "trust")
 _TRIES = 50
+_OFFER = "this record lives in Git and changes by pull request; with propose: true the branch for it is made"
+_MADE = "a reviewer merges the branch"
 
 
 def revise(
@@ -48,8 +49,8 @@ def revise(
     def edit(held: Filed) -> bytes:
         return _readable(with_values(held.data, wanted), held.data)
 
-    subject = f"Revise {{id}}: {', '.join(wanted)}"
-    return _file_backed(provider, ident, "revise", tuple(wanted), edit, subject, who, write=propose)
+    text = _subject(f"Revise {{id}}: {', '.join(wanted)}", who=who)
+    return _file_backed(provider, ident, "revise", tuple(wanted), edit, text, write=propose)
 
 
 def forget(provider: Provider, ident: str, reason: str, who: Proposer, *, propose: bool = False) -> dict[str, Any]:
@@ -65,9 +66,8 @@ def forget(provider: Provider, ident: str, reason: str, who: Proposer, *, propos
         return with_values(held.data, {"status": "deprecated"})
 
     refuse_secrets({"reason": reason}, b"")
-    return _file_backed(
-        provider, ident, "forget", ("status",), edit, "Retire {id}: {title}", who, reason, write=propose
-    )
+    text = _subject("Retire {id}: {title}", reason, who)
+    return _file_backed(provider, ident, "forget", ("status",), edit, text, write=propose)
 
 
 def done(provider: Provider, ident: str) -> dict[str, Any]:
@@ -148,19 +148,15 @@ def _file_backed(
     verb: str,
     keys: tuple[str, ...],
     edit: Callable[[Filed], bytes],
-    subject: str,
-    who: Proposer,
-    reason: str = "",
+    text: Callable[[Filed], str],
     *,
     write: bool,
 ) -> dict[str, Any]:
     repo = provider.session.repo
     policy = provider.session.policy(provider.session.wanted())
-    head = head_commit(repo)
-    start = start_from(repo, policy)
-    held = find_record(repo, head, ident)
-    at = head if held else start.commit
-    held = held or find_record(repo, start.commit, ident)
+    head, start = head_commit(repo), start_from(repo, policy)
+    here, there = (find_record(repo, commit, ident) for commit in (head, start.commit))
+    held = here or there
     if held is None:
         raise SidecarError(f"there is no record {ident!r}", "list the ids with 'sidecar list'")
     branch = f"knowledge/{verb}/{held.record.id}"
@@ -168,25 +164,17 @@ def _file_backed(
         "format": 1,
         "code": FILE_BACKED,
         "id": held.record.id,
-        "status": normal_status(held.record.status_text, held.record.kind),
+        "status": held.record.status,
         "path": held.path,
         "line": held.line(*keys, "id"),
-        "commit": at,
+        "commit": head if here else start.commit,
         "branch": branch,
         "repository": repo.name,
     }
     if not write:
-        note = "this record lives in Git and changes by pull request; with propose: true the branch for it is made"
-        return {**told, "written": False, "message": note}
-    source = start.commit if find_record(repo, start.commit, ident) else head
-    made, _ = on_branch(repo, branch, source, ident, edit, _subject(subject, reason, who))
-    return {
-        **told,
-        "written": True,
-        "edit": made,
-        "message": "a reviewer merges the branch",
-        **publish(repo, policy, branch),
-    }
+        return {**told, "written": False, "message": _OFFER}
+    made, _ = on_branch(repo, branch, start.commit if there else head, ident, edit, text)
+    return {**told, "written": True, "edit": made, "message": _MADE, **publish(repo, policy, branch)}
 
 
 def _subject(subject: str, reason: str = "", who: Proposer | None = None) -> Callable[[Filed], str]:

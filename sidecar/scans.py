@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from seed.errors import SidecarError
@@ -26,9 +27,22 @@ class Scanned:
 
 def load(folder: Path) -> Scanned:
     """Return what the last scan left; nothing when there was none or its file cannot be read."""
+    file = folder / FILE
     try:
-        data = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        found = tuple(Pair(tuple(p["ids"]), tuple(p["blobs"]), p["cosine"], p["why"]) for p in data["pairs"])
+        state = file.stat()
+    except OSError:
+        return Scanned()
+    return _read(file, state.st_mtime_ns, state.st_ino)
+
+
+@lru_cache(maxsize=8)
+def _read(file: Path, _changed: int, _inode: int) -> Scanned:
+    """Read the file once for each state of it: every answer asks for it."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        found = tuple(
+            Pair(tuple(p["ids"]), tuple(p["blobs"]), p["cosine"], p["why"], p["differs"]) for p in data["pairs"]
+        )
         return Scanned(data["identity"], data["seen"], found) if data["format"] == _FORMAT else Scanned()
     except (OSError, ValueError, KeyError, TypeError):
         return Scanned()

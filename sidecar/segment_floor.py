@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seed.transcript import files
-from sidecar.floors import InForce
 
 KEPT = 16
 
 
-def kept_floor(path: Path, slot: str, make: Callable[[], InForce]) -> InForce:
+@dataclass(frozen=True, slots=True)
+class SegmentFloor:
+    """Evidence above ``value`` is a match, above ``weak`` a weak one; ``source``: "policy", "probes" or "none"."""
+
+    value: float
+    weak: float
+    source: str
+    probe: str = ""
+
+
+def kept_floor(path: Path, slot: str, make: Callable[[], SegmentFloor]) -> SegmentFloor:
     """Return the floor kept under ``slot``, else make and keep it; of the others the latest stay.
 
     ``slot`` names all that the floor depends on. A damaged file is written anew: it costs only time.
@@ -28,8 +37,8 @@ def kept_floor(path: Path, slot: str, make: Callable[[], InForce]) -> InForce:
     return made
 
 
-def _read(path: Path) -> dict[str, InForce]:
+def _read(path: Path) -> dict[str, SegmentFloor]:
     try:
-        return {name: InForce(**one) for name, one in json.loads(path.read_bytes()).items()}
+        return {name: SegmentFloor(**one) for name, one in json.loads(path.read_bytes()).items()}
     except (FileNotFoundError, ValueError, TypeError, AttributeError):
         return {}

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed.text import words
-from sidecar.floor import Calibration, max_probe
+from sidecar.floor import Calibration, conformal
 from sidecar.plane import CENTRE, Matrix
 from sidecar.rank import WORD_HALF, WORD_WEIGHT
 from sidecar.segment_words import SegmentWords, score
 
 CEILING = 1.0 + WORD_WEIGHT
+WEAK_ALPHA = 0.3
+"""This share of the questions without an answer may come back as a weak match: bytes that have to be read first."""
 Floats = NDArray[np.float64]
 
 
@@ -52,13 +54,17 @@ def evidence(families: Sequence[SegmentWords], text: str, near: Floats | None) -
 
 def calibrate(
     families: Sequence[SegmentWords], probes: Sequence[str], near: Floats | None, said: NDArray[np.bool_]
-) -> Calibration:
-    """Return the floor: the most evidence that any segment has for a probe. ``near`` is (n, probes)."""
+) -> tuple[Calibration, Calibration]:
+    """Return (floor of a match, floor of a weak match) from the most evidence that any segment has for each probe.
+
+    Sessions hold talk of all kinds, so the highest probe says little: both are split-conformal floors, which at most
+    `ALPHA` and `WEAK_ALPHA` of the questions without an answer pass. ``near`` is (n, probes).
+    """
     tops = []
     for at, probe in enumerate(probes):
         found = evidence(families, probe, None if near is None else near[:, at])
         tops.append(float(found[said].max(initial=0.0)))
-    return max_probe(probes, tops)
+    return conformal(probes, tops), conformal(probes, tops, WEAK_ALPHA)
 
 
 def best(found: Floats, said: NDArray[np.bool_], limit: int) -> list[int]:

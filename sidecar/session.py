@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -65,7 +66,8 @@ class Session:
         self.adjust = adjust
         self.repo: Repository = open_repository(folder)
         self.choose = embedders
-        self.store = Store(store_folder(self.repo.name, self.repo.common))
+        self.store = _opened(store_folder(self.repo.name, self.repo.common))
+        self._line = fallback_note(self.repo)
         self._corpus: Corpus | None = None
         self._planes: dict[tuple[str, str], Plane] = {}
         self._complete: set[tuple[str, str]] = set()
@@ -136,10 +138,11 @@ class Session:
         if self.store.generation() != self._generation:
             self._forget()
         needed = partial(self.needed, second=second, vectors=vectors)
-        if not self._ready(target.key, needed):
+        if not self._ready_or_degraded(target.key, needed):
             degraded = self._seed(target, lambda policy: needed(self.adjust(policy)), budget, progress)
         corpus = self._load(target.key)
         if corpus is not None:
+            self._remember(target)
             return View(
                 corpus,
                 target.commit,
@@ -148,27 +151,30 @@ class Session:
                 degraded=degraded or self._fault(corpus),
                 wanted=target,
             )
-        corpus = self._corpus or self._load("")
+        # Only what this very worktree has stood on: another branch, or an old revision, may hold what was overturned.
+        known = self.store.noted(self._line)
+        corpus = self._load(known) if known else None
         if corpus is None:
             raise StoreError(
-                f"nothing is seeded yet and seeding did not finish: {degraded}",
+                f"nothing is seeded here yet and seeding did not finish: {degraded}",
                 "run 'sidecar seed' and see what it says",
             )
         snapshot = corpus.snapshot
         self.behind = True
         return View(corpus, snapshot.commit, target.commit, stale=True, degraded=degraded, wanted=target)
 
+    def _remember(self, target: Wanted) -> None:
+        """Note the snapshot of HEAD as the one to fall back on; without a writable store there is none."""
+        if target.commit == head_commit(self.repo) and self.store.noted(self._line) != target.key:
+            with suppress(StoreError):
+                self.store.note(self._line, target.key)
+
     def past(self, revision: str, budget: float = 2.0) -> View:
         """Return the view of a revision, with words alone and without candidates, which belong to HEAD.
 
         It never becomes the snapshot that a later question falls back on. Raises `SidecarError`.
         """
-        kept, made = self._corpus, self._generation
-        try:
-            found = self.view(seeder.wanted(self.repo, resolve(self.repo, revision)), vectors=False, budget=budget)
-        finally:
-            if made == self._generation:
-                self._corpus = kept or self._corpus
+        found = self.view(seeder.wanted(self.repo, resolve(self.repo, revision)), vectors=False, budget=budget)
         if found.stale:
             raise StoreError(f"the records of {revision} could not be read: {found.degraded}", "try again in a while")
         return found
@@ -190,8 +196,14 @@ class Session:
             return f"engine {corpus.snapshot.policy.engine} is not built in, the embedded store answers"
         return ""
 
+    def _ready_or_degraded(self, key: str, needed: seeder.Choose) -> bool:
+        try:
+            return self._ready(key, needed)
+        except EmbedderError:
+            return False  # seeding says why, and the words answer
+
     def _ready(self, key: str, needed: seeder.Choose) -> bool:
-        if not self.store.has(key):
+        if not seeder.published(self.repo, self.store, key):
             return False
         corpus = self._load(key)
         for embedder in needed(corpus.snapshot.policy) if corpus else ():
@@ -253,6 +265,21 @@ class Session:
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
             self._planes[mark] = plane(mark[1], matrix, rows, corpus.documents.owners, centre)
         return self._planes[mark]
+
+
+def fallback_note(repo: Repository) -> str:
+    """Return under which name the store notes the key of the snapshot that a worktree falls back on."""
+    return f"head:{repo.git.path}"
+
+
+def _opened(folder: Path) -> Store:
+    """Open a store, for reading alone where the disk takes no writing. Raises `StoreError`."""
+    try:
+        return Store(folder)
+    except StoreError:
+        if not (folder / "store.db").is_file():
+            raise
+        return Store(folder, reading=True)
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from seed.errors import EmbedderError
-from sidecar.quote import safe
+from sidecar.quote import one_line
 from sidecar.session import Session, View
 
 MAX_UNREADABLE = 20
@@ -16,7 +16,7 @@ def status(session: Session, budget: float = 2.0) -> dict[str, Any]:
     """Return the state of a repository and its snapshot. Raises `SidecarError` where nothing can be seeded at all."""
     view = session.view(vectors=False, budget=budget)
     snapshot = view.corpus.snapshot
-    bad = [{"path": safe(u.path), "line": u.problem.line, "reason": u.problem.reason} for u in snapshot.unreadable]
+    bad = [{"path": one_line(u.path), "line": u.problem.line, "reason": u.problem.reason} for u in snapshot.unreadable]
     return {
         "format": 1,
         "repository": session.repo.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sidecar.quote import one_line, safe
+from sidecar.quote import one_line
 
 Done = Mapping[str, Any]
 _HINTS = {
@@ -36,7 +36,7 @@ def published(done: Done) -> list[str]:
     """Return whether a branch was pushed, and the command that does it."""
     if done["pushed"]:
         return ["Pushed."]
-    note = [f"Not pushed: {safe(done['push_note'])}."] if done.get("push_note") else []
+    note = [f"Not pushed: {one_line(done['push_note'])}."] if done.get("push_note") else []
     return [*note, *([f"To share it: {done['command']}"] if done["command"] else [])]
 
 
@@ -66,7 +66,7 @@ def promoted(done: Done) -> list[str]:
     lines.append(f"Branch {done['branch']} ({done['commit'][:12]}) from {done['base']['ref']}; check passed.")
     if done["pull_request"]:
         return [*lines, f"Pull request: {done['pull_request']}"]
-    note = safe(done["note"])
+    note = one_line(done["note"])
     return [*lines, f"{note[:1].upper()}{note[1:]}.", *(f"  {command}" for command in done["commands"])]
 
 
@@ -79,7 +79,7 @@ def withdrawn(done: Done) -> list[str]:
 def edited(done: Done) -> list[str]:
     """Return the text of a revision or of forgetting a record."""
     if done.get("code"):
-        where = f"{done['id']} is at {safe(done['path'])}:{done['line']} of commit {done['commit'][:12]}"
+        where = f"{done['id']} is at {one_line(done['path'])}:{done['line']} of commit {done['commit'][:12]}"
         if not done["written"]:
             return [f"{done['code']}: {where}; {done['message']} ({done['branch']})."]
         return [f"{done['code']}: {where}; the edit is on {done['branch']}.", *published(done)]

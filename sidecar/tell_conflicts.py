@@ -24,7 +24,8 @@ def scanned(found: Done) -> list[str]:
 
 def _pair(pair: Done) -> list[str]:
     sides = [f"   {ident}: {title}" for ident, title in zip(pair["ids"], pair["titles"], strict=True)]
-    head = f"- {' / '.join(pair['ids'])}: {pair['why']}; cosine {pair['cosine']:.2f}"
+    differs = f"; {pair['differs']}" if pair["differs"] else ""
+    head = f"- {' / '.join(pair['ids'])}: {pair['why']}{differs}; cosine {pair['cosine']:.2f}"
     return [head, *sides, f"   if they contradict: {pair['suggestion']['reason']}"]
 
 

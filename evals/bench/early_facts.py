@@ -16,19 +16,17 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mcp import Client
-
 from seed.transcript.anchors import estimate
+from sidecar.server.local import Ask, asking
 
 _FACT = re.compile(r"(?:[\w.-]+/)+[\w-]+\.[a-z]{1,4}\b|\b\d+(?:\.\d+)? %|\b\d{4,} rows\b")
 _LOOSE = re.compile(r"[\s\"'`\\,]+")
 PAGE = 4000
-Read = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def _loose(text: str) -> str:
     return _LOOSE.sub("", text).casefold()
 
 
-async def everything(read: Read, turns: list[int]) -> str:
+async def everything(read: Ask, turns: list[int]) -> str:
     """Return the text of turns, page by page."""
     found, offset = [], 0
     while turns:
@@ -105,7 +103,7 @@ async def everything(read: Read, turns: list[int]) -> str:
     return "\n".join(found)
 
 
-async def through_anchors(read: Read, facts: dict[str, int], places: list[dict[str, Any]]) -> dict[str, str]:
+async def through_anchors(read: Ask, facts: dict[str, int], places: list[dict[str, Any]]) -> dict[str, str]:
     """Return what reading the turns of a fact's generation, around the fact, gives for each fact."""
     found = {}
     for fact, turn in facts.items():
@@ -116,7 +114,7 @@ async def through_anchors(read: Read, facts: dict[str, int], places: list[dict[s
     return found
 
 
-async def table(read: Read, turns: int) -> list[Row]:
+async def table(read: Ask, turns: int) -> list[Row]:
     """Return the four rows of a session with so many turns: last summary, surface, whole replay, anchors."""
     told = await read("context_anchors", {})
     places = told["generations"]
@@ -137,30 +135,10 @@ async def table(read: Read, turns: int) -> list[Row]:
     ]
 
 
-def reader(client: Client) -> Read:
-    """Return how a tool is asked; a tool's error is a RuntimeError with its text."""
-
-    async def read(name: str, arguments: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
-        result: Any = await client.call_tool(name, arguments)
-        if result.is_error:
-            raise RuntimeError(result.content[0].text)
-        return result.structured_content
-
-    return read
-
-
 async def _measure(folder: Path, path: Path) -> list[Row]:
-    from sidecar.server.app import build
-    from sidecar.server.desk import Desk
-    from sidecar.server.tools import chosen
-
-    desk = Desk(folder, any_session=True)
-    async with Client(build(desk, chosen(("history",)))) as client:
-        read = reader(client)
+    async with asking(folder, "history", any_session=True) as read:
         kept = await read("context_capture", {"files": [str(path)]})
-        found = await table(read, kept["captured"][0]["turns"])
-    desk.close()
-    return found
+        return await table(read, kept["captured"][0]["turns"])
 
 
 def main(arguments: list[str]) -> None:

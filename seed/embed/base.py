@@ -60,5 +60,6 @@ class ToyEmbedder:
         vector = np.zeros(self.identity.dimension, dtype=np.float32)
         for word in content_words(text):
             vector[int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") % len(vector)] += 1
-        length = float(np.linalg.norm(vector))
-        return vector / np.float32(length) if length else vector
+        if not vector.any():
+            vector[0] = 1  # every vector has length 1, that of a text without words too
+        return vector / np.float32(np.linalg.norm(vector))

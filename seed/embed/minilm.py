@@ -114,11 +114,21 @@ def model_folder(base: Path | None = None) -> Path:
     sources = source_files()
     stamp = {name: [str(path), path.stat().st_size, path.stat().st_mtime_ns] for name, path in sources.items()}
     mark = folder / "verified.json"
-    if mark.is_file() and mark.read_text(encoding="utf-8") == json.dumps(stamp) and (folder / "model.onnx").is_file():
+    if mark.is_file() and mark.read_text(encoding="utf-8") == json.dumps(stamp) and _whole(folder, sources):
         return folder
     check_digests(sources)
     _build(folder, sources, stamp)
     return folder
+
+
+def _whole(folder: Path, sources: dict[str, Path]) -> bool:
+    """Tell whether the folder still holds what was put there: links to the packages, or copies of their size."""
+    for name, path in sources.items():
+        held = folder / name
+        same = held.is_file() and (held.resolve() == path.resolve() or held.stat().st_size == path.stat().st_size)
+        if not same or (not held.is_symlink() and sha256_of(held) != _FILES[name][2]):
+            return False
+    return all((folder / name).is_file() for name in _CONFIGURATION)
 
 
 def _build(folder: Path, sources: dict[str, Path], stamp: dict[str, list[object]]) -> None:

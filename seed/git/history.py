@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pygit2
 
-from seed.git.repository import Repository
+from seed.git.repository import Repository, head_commit
 
 _SECONDS = 0.5
 
@@ -80,3 +80,11 @@ def _touch(commit: pygit2.Commit) -> Touch:
     author = commit.author
     when = datetime.fromtimestamp(author.time, UTC).isoformat(timespec="seconds")
     return Touch(str(commit.id), when, author.name, commit.message.strip().split("\n", 1)[0])
+
+
+def first_commits(repo: Repository) -> frozenset[str]:
+    """Return the commits without a parent that HEAD descends from; none in an empty repository."""
+    head = head_commit(repo)
+    if not head:
+        return frozenset()
+    return frozenset(str(one.id) for one in repo.git.walk(pygit2.Oid(hex=head)) if not one.parent_ids)

@@ -19,7 +19,7 @@ class WorkingTree:
 
     def __init__(self, repo: Repository) -> None:
         self._repo = repo
-        self._hashes: dict[tuple[str, int, int], str] = {}
+        self._hashes: dict[tuple[str, int, int], tuple[str, str]] = {}
         self._counted: tuple[str, float, int] = ("", -_RECHECK_SECONDS, 0)
 
     def uncommitted(self) -> int:
@@ -34,20 +34,28 @@ class WorkingTree:
     def _count(self, head: str) -> int:
         tree = subtree(self._repo, head) if head else ""
         committed = {entry.path: entry.blob for entry in list_files(self._repo, tree)}
-        return sum(1 for path, file in record_files(self._repo.root) if committed.get(path) != self._blob(file))
+        files = record_files(self._repo.root)
+        return sum(1 for path, file in files if not self._same(file, committed.get(path, "")))
 
-    def _blob(self, file: Path) -> str:
-        """Return git's id of a file with CRLF read as LF; unchanged files are not read again."""
+    def _same(self, file: Path, committed: str) -> bool:
+        """Tell whether a file is what is committed: as it stands, or with the line ends that a checkout may change."""
+        as_is, plain = self._blobs(file)
+        return bool(committed) and (not as_is or committed in (as_is, plain))
+
+    def _blobs(self, file: Path) -> tuple[str, str]:
+        """Return git's ids of a file as it stands and with CRLF read as LF; "" for one too large to be a record."""
         try:
             info = file.stat()
             if info.st_size > MAX_BYTES:
-                return ""
+                return "", ""
             key = (str(file), info.st_size, info.st_mtime_ns)
             if key not in self._hashes:
-                self._hashes[key] = str(pygit2.hash(file.read_bytes().replace(b"\r\n", b"\n")))
+                data = file.read_bytes()
+                plain = data.replace(b"\r\n", b"\n")
+                self._hashes[key] = (str(pygit2.hash(data)), str(pygit2.hash(plain)))
             return self._hashes[key]
         except OSError:
-            return ""
+            return "", ""
 
 
 def record_files(root: Path) -> list[tuple[str, Path]]:

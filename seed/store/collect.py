@@ -65,6 +65,7 @@ def collect(store: Store, keep: Sequence[str], spare: Iterable[bytes] = (), *, d
         for key in dropped:
             database.execute("DELETE FROM snapshots WHERE key = ?", (key,))
             database.execute("DELETE FROM planes WHERE key = ?", (key,))
+            database.execute("DELETE FROM meta WHERE key = ?", (f"missing:{key}",))
         database.executemany("DELETE FROM blobs WHERE oid = ? AND version = ?", loose.blobs)
         database.executemany("DELETE FROM passages WHERE pid = ?", ((pid,) for pid in loose.passages))
         words.merge(database, documents)

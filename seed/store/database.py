@@ -35,7 +35,9 @@ CREATE TABLE IF NOT EXISTS snapshots (
 CREATE TABLE IF NOT EXISTS planes (
   key TEXT NOT NULL, identity TEXT NOT NULL, rows BLOB NOT NULL, floors TEXT NOT NULL DEFAULT '{}',
   PRIMARY KEY (key, identity)) WITHOUT ROWID;
+INSERT OR IGNORE INTO meta VALUES ('generation', abs(random()) % 1000000000);
 """
+# The generation names the vector files: a database that is made anew never counts rows in an older one's files.
 _BUSY_MS = 5000
 DatabaseFault = sqlite3.Error
 """What the database itself raises, for callers that have to go on whatever it is."""
@@ -76,9 +78,17 @@ def open_reading(path: Path) -> sqlite3.Connection:
     log = path.with_name(path.name + "-wal")
     alone = not log.exists() or not log.stat().st_size
     try:
-        return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)
+        database = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True, check_same_thread=False
+        )
     except sqlite3.Error as exc:
         raise StoreError(f"{path} cannot be read: {exc}", "check its permissions") from None
+    try:
+        _format(database, path, STORE_FORMAT)
+    except (sqlite3.Error, StoreError) as exc:
+        database.close()
+        raise exc if isinstance(exc, StoreError) else StoreError(f"{path} cannot be read: {exc}") from None
+    return database
 
 
 def set_aside(path: Path) -> None:

@@ -16,7 +16,9 @@ STORE_FORMAT = 1
 def home() -> Path:
     """Return $SIDECAR_HOME, else the platform's folder for a user's data."""
     if named := os.environ.get("SIDECAR_HOME"):
-        return Path(named).expanduser().absolute()
+        if not (folder := Path(named).expanduser()).is_absolute():
+            raise StoreError(f"SIDECAR_HOME is {named!r}, which is not absolute", "name the folder from the root on")
+        return folder
     import platformdirs
 
     return Path(platformdirs.user_data_dir("knowledge-sidecar", appauthor=False))

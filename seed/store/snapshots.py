@@ -25,6 +25,7 @@ def encode(snapshot: Snapshot, lengths: NDArray[np.uint32]) -> Row:
         "tree": snapshot.tree,
         "candidates": snapshot.candidates,
         "policy_fault": snapshot.policy_fault,
+        "tips": [list(tip) for tip in snapshot.tips],
         "glossary": {term: list(others) for term, others in snapshot.glossary.items()},
         "unreadable": [[u.path, asdict(u.problem)] for u in snapshot.unreadable],
         "heads": [head_to_list(head) for head in snapshot.heads],
@@ -68,5 +69,6 @@ def _decoded(row: Row) -> tuple[Snapshot, NDArray[np.uint32]]:
         titles=arrays[n : n + m],
         glossary={term: tuple(others) for term, others in data["glossary"].items()},
         policy_fault=data["policy_fault"],
+        tips=tuple((ref, commit) for ref, commit in data["tips"]),
     )
     return snapshot, arrays[n + m :]

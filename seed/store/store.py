@@ -194,16 +194,35 @@ class Store:
             return None
         return snapshots.decode(row)
 
+    @guarded
+    def note(self, name: str, value: str = "") -> None:
+        """Keep a short text under a name; an empty one is forgotten."""
+        with writing(self.database):
+            if value:
+                self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+            else:
+                self.database.execute("DELETE FROM meta WHERE key = ?", (name,))
+
+    @guarded
+    def noted(self, name: str) -> str:
+        """Return the text kept under a name, or ""."""
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (name,)).fetchone()
+        return str(row[0]) if row else ""
+
     # --- vectors and floors ---------------------------------------------------------------------------------
 
     @guarded
     def register(self, identity: Identity) -> None:
-        """Remember every part of an embedder identity, so that a mismatch can be named later; heal its file."""
+        """Remember every part of an embedder identity, so that a mismatch can be named later."""
         row = self.database.execute("SELECT 1 FROM identities WHERE identity = ?", (identity.digest,)).fetchone()
         if row is None:
             with writing(self.database):
                 values = (identity.digest, identity.to_json(), identity.dimension)
                 self.database.execute("INSERT OR REPLACE INTO identities VALUES (?, ?, ?)", values)
+
+    @guarded
+    def heal(self, identity: Identity) -> None:
+        """Forget the vectors that the file does not hold any more; the caller holds the seeding lock."""
         vectors.heal(self.database, self.folder, identity.digest, identity.dimension)
 
     @guarded

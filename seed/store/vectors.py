@@ -111,10 +111,11 @@ def damaged(database: sqlite3.Connection, folder: Path, identity: str, dimension
 
 
 def heal(database: sqlite3.Connection, folder: Path, identity: str, dimension: int) -> None:
-    """Forget the rows that lie beyond the end of the file, so that they are embedded again."""
+    """Forget the rows beyond the end of the file, and the planes that may point at them; the caller holds the lock."""
     path = vector_file(folder, identity, generation(database))
     held = path.stat().st_size // (4 * dimension) if path.exists() else 0
     top = database.execute("SELECT MAX(row) FROM vectors WHERE identity = ?", (identity,)).fetchone()[0]
     if top is not None and top >= held:
         with writing(database):
             database.execute("DELETE FROM vectors WHERE identity = ? AND row >= ?", (identity, held))
+            database.execute("DELETE FROM planes WHERE identity = ?", (identity,))

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "done": ("sidecar.cli.propose_cmd", "done"),
     "review": ("sidecar.cli.review_cmd", "review"),
     "conflicts": ("sidecar.cli.conflicts_cmd", "conflicts"),
+    "audit": ("sidecar.cli.audit_cmd", "audit"),
     "context": ("sidecar.cli.context_cmd", "context"),
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),

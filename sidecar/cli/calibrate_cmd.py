@@ -25,9 +25,9 @@ def calibrate(method: str, dry_run: bool, as_json: bool, repo: str) -> None:
 
     progress = Progress(quiet=as_json)
     with provider(repo) as opened:
-        found = core.run(opened, progress, method)
         if not dry_run and opened.session.repo.bare:
             raise SidecarError("a bare repository has no working tree to write the policy into", "run it in a clone")
+        found = core.run(opened, progress, method)
         path = None if dry_run else core.write(opened.session.repo.root, found, opened.clock())
     progress.close()
     if as_json:
@@ -37,4 +37,6 @@ def calibrate(method: str, dry_run: bool, as_json: bool, repo: str) -> None:
         result = floor.result
         print(f"{floor.model}: floor {result.value:.2f} on {floor.on}, over {result.count} probes")
         print(f"  set by {result.probe!r}; without it {result.without:.2f}")
+        for probe in result.left_out:
+            print(f"  left out, since your records answer it: {probe!r}")
     print(f"Written to {path}; in force once committed." if path else "Nothing written.")

@@ -21,7 +21,7 @@ def receipts() -> None:
 
 
 @receipts.command("list", epilog="Example: sidecar receipts list -n 5")
-@click.option("-n", "limit", default=20, show_default=True, help="How many, newest first.")
+@click.option("-n", "limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
 @json_option
 @repo_option
 def list_(limit: int, as_json: bool, repo: str) -> None:

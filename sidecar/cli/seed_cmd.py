@@ -34,7 +34,8 @@ def _line(done: dict[str, object]) -> str:
         commit = str(done["commit"])[:12]
         return f"No records: {commit} has no knowledge/ folder with records. 'sidecar new decision TITLE' starts one."
     bad = f", {done['unreadable']} unreadable ('sidecar check' says why)" if done["unreadable"] else ""
+    counted, verb = ("record of", "is") if done["records"] == 1 else ("records of", "are")
     return (
-        f"{done['records']} records of {str(done['commit'])[:12]} are seeded{bad}: {done['parsed']} read, "
+        f"{done['records']} {counted} {str(done['commit'])[:12]} {verb} seeded{bad}: {done['parsed']} read, "
         f"{done['embedded']} passages embedded in {done['seconds']:.1f} s."
     )

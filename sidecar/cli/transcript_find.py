@@ -73,6 +73,8 @@ def _print(told: dict[str, Any]) -> None:
     for one in told["results"]:
         place = f"{one['transcript']} turn {one['turn']}, bytes {one['start_byte']}-{one['end_byte']}"
         print(f"--- {place} ({one['relevance']:.2f})\n{safe(one['text'])}")
+    if told["verdict"] == "weak":
+        print("Weak: read what stands around these places before you rely on them.")
     if not told["results"]:
         print(f"Nothing above the floor; {told['below_floor']} segments are below it.")
     covered = told["coverage"]

@@ -134,7 +134,7 @@ def anchors_(ident: str, generation: int | None, as_json: bool, repo: str) -> No
         print(f"contradiction: {problem}")
 
 
-@click.command(epilog="Example: sidecar transcript segment claude-5f1c --scheme structural")
+@click.command(epilog="Example: sidecar transcript segment claude-5f1c --scheme sized-900")
 @click.argument("ident", metavar="[ID]", default="")
 @click.option("--scheme", type=click.Choice(list(SCHEMES)), default=DEFAULT, show_default=True)
 @json_option

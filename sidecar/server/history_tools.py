@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from seed.errors import SidecarError
+from seed.transcript.segments import DEFAULT
 from sidecar.server.spec import BUDGET_SECONDS, Reply, Spec, fields
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def context_capture(
     return _told({"format": 1, "captured": kept})
 
 
-def context_segment(provider: Provider, transcript: Transcript = "", scheme: Scheme = "structural") -> Reply:
+def context_segment(provider: Provider, transcript: Transcript = "", scheme: Scheme = DEFAULT) -> Reply:
     """Cut a session into segments, an index into its bytes; context_address does so by itself."""
     from sidecar import history
 
@@ -62,11 +63,11 @@ def context_address(
     question: Annotated[str, Field(description="what was said or done, in one sentence")],
     limit: Annotated[int, Field(ge=1, le=50)] = 5,
     transcripts: Annotated[list[str], Field(description="only these; empty: all kept")] = [],  # noqa: B006 - as above
-    scheme: Scheme = "structural",
+    scheme: Scheme = DEFAULT,
     plane: Annotated[str, Field(description="an attached plane, with vector")] = "main",
     vector: Annotated[str, Field(description='JSON {"embedder", "vector"} of the question')] = "",
 ) -> Reply:
-    """Find where earlier sessions speak of a question: exact bytes, or verdict "none", and what was searched."""
+    """Find where earlier sessions speak of a question: exact bytes, verdict "weak" or "none", what was searched."""
     from sidecar.address import Asking
     from sidecar.segment_planes import open_plane
 
@@ -117,7 +118,7 @@ def context_anchors(
 def context_segment_export(
     provider: Provider,
     transcript: Transcript = "",
-    scheme: Scheme = "structural",
+    scheme: Scheme = DEFAULT,
     sample: Annotated[int, Field(ge=0, description="only so many, at even distances")] = 0,
     start: Annotated[int, Field(ge=0, description="next")] = 0,
     limit: Annotated[int, Field(ge=1, le=MAX_TEXTS)] = 50,

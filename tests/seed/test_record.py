@@ -178,10 +178,10 @@ def test_a_list_of_anything_else_is_an_error(key: str) -> None:
 
 
 def test_a_relation_to_what_cannot_be_an_id_is_an_error() -> None:
-    """A relation names an id, not a sentence."""
+    """A relation names an id, not a sentence; what was written is kept, so that an answer can say so."""
     parsed = read(supersedes=["the old one"])
     assert parsed.record is not None
-    assert parsed.record.relations == ()
+    assert parsed.record.relations == (("supersedes", "the old one"),)
     assert "cannot be an id" in problems(parsed)[0][1]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from seed.errors import IncomparableError, SidecarError, StoreError
 from seed.transcript.capture import Options
-from seed.transcript.segments import SCHEMES
+from seed.transcript.segments import DEFAULT, SCHEMES
 from sidecar import address, history, library, segment_planes, segment_words
 from sidecar.address import Addresser, Asking
 from sidecar.provider import Provider
@@ -72,7 +72,8 @@ def test_what_was_searched_is_always_said(asker: Addresser) -> None:
     assert (covered["transcripts"], covered["turns"]) == (1, 4)
     assert covered["said"] == covered["embedded"] == covered["searched"] <= covered["segments"]
     part = asker.address(Asking("cookies", scheme="whole-turn", budget=-1.0))
-    assert part["coverage"]["embedded"] == 0
+    assert (part["coverage"]["embedded"], part["retrieval"]) == (0, "lexical")
+    assert part["coverage"]["searched"] == part["coverage"]["said"]
     assert "not embedded yet" in part["degraded"]
 
 
@@ -81,9 +82,19 @@ def test_nothing_passes_the_floor_of_the_probes(asker: Addresser, monkeypatch: p
     told = asker.address(Asking("which volcano erupted"))
     assert (told["verdict"], told["results"], told["floor_source"]) == ("none", [], "probes")
     assert told["nearest"]
-    monkeypatch.setattr(address, "kept_floor", lambda *_: address.InForce(-9.0, "probes"))
+    monkeypatch.setattr(address, "kept_floor", lambda *_: address.SegmentFloor(-9.0, -9.0, "probes"))
     again = Addresser(asker.provider).address(Asking("which volcano erupted"))
     assert again["results"], "negative control: without the floor something always comes back"
+
+
+def test_between_the_floors_a_match_is_weak(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence above the weak floor comes back as weak, above the floor as a match; the weak floor is the lower one."""
+    told = asker.address(Asking(ASKED))
+    assert told["weak_floor"] <= told["floor"]
+    monkeypatch.setattr(address, "kept_floor", lambda *_: address.SegmentFloor(99.0, told["floor"], "probes"))
+    weak = Addresser(asker.provider).address(Asking(ASKED))
+    assert (told["verdict"], weak["verdict"]) == ("match", "weak")
+    assert weak["results"][0]["text"] == told["results"][0]["text"]
 
 
 def test_a_turn_that_is_not_what_was_indexed_is_refused(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,13 +107,18 @@ def test_a_turn_that_is_not_what_was_indexed_is_refused(asker: Addresser, monkey
         asker.address(Asking(ASKED))
 
 
-def test_a_receipt_is_left_and_says_that_it_is_no_recall(asker: Addresser) -> None:
-    """Every address leaves a receipt with what was returned; a replay of records does not claim to repeat it."""
+def test_a_receipt_is_left_and_replays(asker: Addresser, tmp_path: Path) -> None:
+    """A receipt of an address replays on the sessions it stood on, and says so when one of them has changed."""
     told = asker.address(Asking(ASKED))
     (receipt,) = asker.provider.receipts.get(told["receipt"]["id"])
     assert receipt["returned"][0][0] == told["results"][0]["transcript"]
     assert receipt["coverage"] == told["coverage"]
-    assert verify(asker.provider, receipt).outcome.startswith("cannot replay")
+    keep(asker.history, session(tmp_path, "two", [("user", ASKED), ("user", "Go")]))
+    assert verify(asker.provider, receipt).outcome == "same"
+    before = len(asker.provider.receipts.newest(9))
+    keep(asker.history, session(tmp_path, "one", [*SAID, ("user", ASKED)]))
+    assert verify(asker.provider, receipt).outcome == "differs: sessions"
+    assert len(asker.provider.receipts.newest(9)) == before
 
 
 def test_a_grown_session_is_asked_as_it_is_now(asker: Addresser, tmp_path: Path) -> None:
@@ -164,7 +180,7 @@ EMBEDDER: dict[str, Any] = {"model": "elsewhere-1", "dimension": 2}
 
 
 def exported(asker: Addresser, vector: Callable[[str], list[float]], **change: Any) -> list[str]:
-    told = segment_planes.view_document(asker.history, "", "structural")
+    told = segment_planes.view_document(asker.history, "", DEFAULT)
     head = {
         "identity": {**told["identity"], **change.get("identity", {})},
         "embedder": change.get("embedder", EMBEDDER),
@@ -182,7 +198,7 @@ def test_vectors_made_elsewhere_are_asked_beside_the_archive(asker: Addresser) -
     before = asker.history.reader().manifest.digest
     covers = segment_planes.attach(asker.history, exported(asker, about("sweeper")))["covers"]
     question = {"embedder": EMBEDDER, "vector": [2.0, 0.0]}
-    plane = segment_planes.open_plane(asker.history, "", "structural", segment_planes.MAIN, question)
+    plane = segment_planes.open_plane(asker.history, "", DEFAULT, segment_planes.MAIN, question)
     told = asker.address(Asking("nightly?", limit=1), outside=plane)
     assert covers["segments"] == told["coverage"]["embedded"]
     assert (told["results"][0]["turn"], told["floor"]) == (3, None)
@@ -195,7 +211,7 @@ def test_vectors_made_elsewhere_are_asked_beside_the_archive(asker: Addresser) -
     [
         ("scheme", {"identity": {"scheme": "tight"}}),
         ("version", {"identity": {"version": 9}}),
-        ("projection", {"identity": {"projection": "transcript/structural/v9"}}),
+        ("projection", {"identity": {"projection": "transcript/other/v9"}}),
         ("digest", {"identity": {"digest": "sha256:0"}}),
         ("model", {"embedder": {"model": "elsewhere-2", "dimension": 2}}),
         ("weights", {"embedder": {**EMBEDDER, "weights": "sha256:2"}}),
@@ -217,7 +233,7 @@ def test_a_question_of_another_model_is_incomparable(asker: Addresser) -> None:
     segment_planes.attach(asker.history, exported(asker, about("sweeper")))
     question = {"embedder": {**EMBEDDER, "model": "elsewhere-2"}, "vector": [1, 0]}
     with pytest.raises(IncomparableError, match="model differs"):
-        segment_planes.open_plane(asker.history, "", "structural", "main", question)
+        segment_planes.open_plane(asker.history, "", DEFAULT, "main", question)
 
 
 @pytest.mark.parametrize(
@@ -232,11 +248,11 @@ def test_a_bad_vector_is_named_by_its_line_and_nothing_is_kept(asker: Addresser,
 
 def test_a_sample_says_what_it_covers(asker: Addresser) -> None:
     """A sample is spread over the session and states how much of it that is; pages cover it whole."""
-    whole = segment_planes.view_document(asker.history, "", "structural")
-    sample = segment_planes.view_document(asker.history, "", "structural", sample=2)
+    whole = segment_planes.view_document(asker.history, "", DEFAULT)
+    sample = segment_planes.view_document(asker.history, "", DEFAULT, sample=2)
     assert sample["covers"]["segments"] == len(sample["texts"]) == 2
     assert (sample["covers"]["said"], sample["covers"]["of"]) == (4, whole["covers"]["of"])
-    pages = [segment_planes.view_document(asker.history, "", "structural", start=n, limit=2) for n in (0, 2)]
+    pages = [segment_planes.view_document(asker.history, "", DEFAULT, start=n, limit=2) for n in (0, 2)]
     assert pages[0]["texts"] + pages[1]["texts"] == whole["texts"]
     assert (pages[0]["next"], pages[1]["next"]) == (2, None)
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from seed.errors import SidecarError
@@ -13,6 +14,7 @@ from sidecar.cli import main
 from sidecar.conflicts import arbitrate
 from sidecar.contradictions import listing, record, resolve, scan
 from sidecar.draft import Proposer
+from sidecar.plane import Plane
 from sidecar.provider import Provider
 from sidecar.query import Query
 from sidecar.scans import FILE
@@ -151,6 +153,62 @@ def test_a_merged_contradiction_is_closed_by_a_merged_closing(
     git("merge", "-q", f"knowledge/promote/{closing['id']}")
     assert shown(provider) == []
     assert main(["check", "--repo", str(repository)]) == 0
+
+
+def test_what_has_no_vector_is_taken_up_later(
+    waits: dict[str, str], provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record that is not embedded yet is not compared and not taken for scanned; the next scan takes it up."""
+    assert waits
+    with monkeypatch.context() as patched:
+        patched.setattr(Plane, "embedded", property(lambda plane: np.arange(len(plane.starts)) != 1))
+        assert (scan(provider)["compared"], pairs(scan(provider))) == (2, [])
+    again = scan(provider)
+    assert (again["compared"], pairs(again)) == (1, [["decision-1", "decision-2"]])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "maybe",
+        {"relation": "contradicts"},
+        {"relation": "odd", "between": [1, 2]},
+        {"relation": "contradicts", "between": [{"id": "decision-1"}, {"id": "decision-2"}]},
+    ],
+)
+def test_a_conflict_that_is_no_verdict_is_told(
+    waits: dict[str, str], commit: Commit, provider: Provider, repository: Path, said: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """A `conflict` written by hand that is no verdict is shown nowhere, and `check` warns of it."""
+    assert waits
+    commit(file_of("finding-1", "They contradict each other", "So it seems.", kind="finding", conflict=said))
+    assert shown(provider) == []
+    assert main(["check", "--repo", str(repository)]) == 0
+    assert "finding-1.yaml:7: warning: conflict is no verdict" in capsys.readouterr().out
+
+
+def test_show_tells_contradictions(waits: dict[str, str], provider: Provider) -> None:
+    """Reading one record tells the contradictions that recall tells."""
+    assert waits
+    record(provider, "decision-1", "decision-2", "contradicts", "30 against 60 seconds", WHO)
+    assert provider.show("decision-1")["record"]["conflicts"] == shown(provider)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "sign"),
+    [
+        ("Retries wait 30 seconds", "Retries wait 60 seconds", "30 against 60"),
+        ("Orders live in SQLite", "Orders live in Redis", "sqlite against redi"),
+        ("Log every request", "Never log a request body", "one of them negates"),
+        ("Orders live in SQLite", "Orders live in SQLite", ""),
+        ("Freshness is checked on every question", "A fetch fires no hook", ""),
+        ("The store lies outside the checkout", "Vectors are float32", ""),
+    ],
+)
+def test_signs_of_different_claims(one: str, other: str, sign: str) -> None:
+    """Other numbers, a negation in one, or the same words but for one are signs; equal or unlike titles are none."""
+    assert conflicts.differing(one, other) == sign
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from mcp import Client
 
+from sidecar import conflicts
 from sidecar.cli import COMMANDS, main
 from sidecar.corpus import Admitted, Corpus
 from sidecar.query import Query
@@ -30,6 +31,7 @@ READING_COMMANDS = {
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
+    "audit": "gives ids, dates and paths of what the door lets through, never a word of a record",
     "check": "validates files, whatever their status",
     "new": "writes a file",
     "renumber": "writes files",
@@ -77,6 +79,13 @@ OTHER_TOOLS: dict[str, str] = {
 READING_RESOURCES = {"record://{id}": "record://decision-1"}
 OTHER_RESOURCES = {"sidecar://status": "counts and identities", "sidecar://schemas": "gives schemas"}
 Surface = Callable[[Path], str]
+
+
+@pytest.fixture(autouse=True)
+def _any_two_may_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a scan for contradictions show whatever it takes, so that it can be seen where from."""
+    monkeypatch.setattr(conflicts, "CLOSE", -1.0)
+    monkeypatch.setattr(conflicts, "subject", lambda *_: "anything")
 
 
 def _shut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,8 @@ def test_few_probes_are_no_fault(probes: list[str], value: float, without: float
 def test_no_probe_is_above_the_floor_it_set(evidence: list[float]) -> None:
     """None of the probes would be answered under the floor they give, but for the rounding of the sixth decimal."""
     found = max_probe([str(n) for n in range(len(evidence))], evidence)
-    assert all(relevance(value, found.value) <= 1e-6 for value in evidence)
+    counted = [value for n, value in enumerate(evidence) if str(n) not in found.left_out]
+    assert all(relevance(value, found.value) <= 1e-6 for value in counted)
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0.24, 0.24), (0.2401, 0.25), (0.0, 0.0), (0.29, 0.29), (1.0, 1.0)])
@@ -85,5 +86,24 @@ def test_more_evidence_never_weakens_a_verdict(one: float, other: float, meaning
 def test_the_conformal_floor_lets_at_most_its_share_pass(evidence: list[float], alpha: float) -> None:
     """Of the probes themselves at most alpha (m + 1) are above it, but for the rounding up."""
     found = conformal([str(n) for n in range(len(evidence))], evidence, alpha)
-    assert sum(round(value, 6) > found.value for value in evidence) <= alpha * (len(evidence) + 1)
+    counted = [round(value, 6) for n, value in enumerate(evidence) if str(n) not in found.left_out]
+    assert sum(value > found.value for value in counted) <= alpha * (len(evidence) + 1)
     assert found.value <= max_probe([str(n) for n in range(len(evidence))], evidence).value
+
+
+@pytest.mark.parametrize(
+    ("evidence", "value", "left_out"),
+    [
+        ([1.23] + [0.5] * 20, 0.5, ("0",)),  # one probe is answered
+        ([1.23, 1.1] + [0.5] * 20, 0.5, ("0", "1")),  # two are
+        ([0.6] + [0.5] * 20, 0.6, ()),  # near the others: it counts
+        ([1.23] * 5 + [0.5] * 16, 1.23, ()),  # too many to be chance
+        ([1.0], 1.0, ()),
+    ],
+)
+def test_an_answered_probe_does_not_set_the_floor(
+    evidence: list[float], value: float, left_out: tuple[str, ...]
+) -> None:
+    """One record about a probe's subject must not silence the whole project."""
+    found = max_probe([str(n) for n in range(len(evidence))], evidence)
+    assert (found.value, found.left_out) == (value, left_out)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from seed.errors import StoreError
-from seed.store.database import open_database, open_disposable, writing
+from seed.store.database import open_database, open_disposable, open_reading, writing
 from seed.store.paths import STORE_FORMAT, kept_folder, private_folder, repository_key, store_folder
 
 
@@ -69,10 +69,10 @@ def test_an_exception_rolls_the_whole_transaction_back(tmp_path: Path) -> None:
     database = open_database(tmp_path / "store.db")
     with pytest.raises(ZeroDivisionError), writing(database):
         database.execute("INSERT INTO meta VALUES ('a', 'b')").rowcount / 0
-    assert database.execute("SELECT COUNT(*) FROM meta").fetchone() == (0,)
+    assert database.execute("SELECT COUNT(*) FROM meta WHERE key <> 'generation'").fetchone() == (0,)
     with writing(database):
         database.execute("INSERT INTO meta VALUES ('a', 'b')")
-    assert database.execute("SELECT COUNT(*) FROM meta").fetchone() == (1,)
+    assert database.execute("SELECT COUNT(*) FROM meta WHERE key <> 'generation'").fetchone() == (1,)
 
 
 def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:
     writer, reader = open_database(tmp_path / "store.db"), open_database(tmp_path / "store.db")
     with writing(writer):
         writer.execute("INSERT INTO meta VALUES ('a', 'b')")
-        assert reader.execute("SELECT COUNT(*) FROM meta").fetchone() == (0,)
-    assert reader.execute("SELECT COUNT(*) FROM meta").fetchone() == (1,)
+        assert reader.execute("SELECT COUNT(*) FROM meta WHERE key <> 'generation'").fetchone() == (0,)
+    assert reader.execute("SELECT COUNT(*) FROM meta WHERE key <> 'generation'").fetchone() == (1,)
 
 
 def test_a_second_writer_is_told_so(tmp_path: Path) -> None:
@@ -111,3 +111,21 @@ def test_two_clones_of_one_name_have_two_folders(tmp_path: Path) -> None:
     assert repository_key("r", tmp_path / "a") != repository_key("r", tmp_path / "b")
     assert "/" not in repository_key("../x y", tmp_path)
     assert sqlite3.sqlite_version_info >= (3, 24, 0)  # ON CONFLICT DO UPDATE
+
+
+def test_reading_changes_nothing_and_refuses_a_newer_format(tmp_path: Path) -> None:
+    """A database opened for reading gets no companion files, takes no writes, and a newer one is refused."""
+    path = tmp_path / "store.db"
+    open_database(path).close()
+    before = sorted(file.name for file in tmp_path.iterdir())
+    database = open_reading(path)
+    assert database.execute("SELECT COUNT(*) FROM snapshots").fetchone() == (0,)
+    with pytest.raises(sqlite3.OperationalError):
+        database.execute("DELETE FROM meta")
+    database.close()
+    assert sorted(file.name for file in tmp_path.iterdir()) == before
+    newer = sqlite3.connect(path)
+    newer.execute("PRAGMA user_version=99")
+    newer.close()
+    with pytest.raises(StoreError, match="newer"):
+        open_reading(path)

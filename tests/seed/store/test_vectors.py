@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 from pathlib import Path
 
@@ -14,13 +15,20 @@ from seed.store.database import open_database
 ID = "sha256:" + "a" * 64
 
 
+def opened(folder: Path) -> sqlite3.Connection:
+    """Open a store whose generation is 0 instead of a random number, so that its files' names are known."""
+    database = open_database(folder / "store.db")
+    database.execute("UPDATE meta SET value = '0' WHERE key = 'generation'")
+    return database
+
+
 def block(*values: float) -> dict[bytes, np.ndarray]:
     return {f"{value}".encode(): np.array([value, -value], dtype=np.float32) for value in values}
 
 
 def test_vectors_come_back_exactly_at_their_row(tmp_path: Path) -> None:
     """What was appended in several steps is read from one memory map, bit for bit."""
-    database = open_database(tmp_path / "store.db")
+    database = opened(tmp_path)
     vectors.append(database, tmp_path, ID, block(0.1, 0.2))
     vectors.append(database, tmp_path, ID, block(0.3))
     vectors.append(database, tmp_path, ID, {})
@@ -34,7 +42,7 @@ def test_vectors_come_back_exactly_at_their_row(tmp_path: Path) -> None:
 
 def test_identities_keep_to_themselves(tmp_path: Path) -> None:
     """A vector of one embedder is never found under another, which has a file of its own."""
-    database = open_database(tmp_path / "store.db")
+    database = opened(tmp_path)
     other = "sha256:" + "b" * 64
     vectors.append(database, tmp_path, ID, block(0.1))
     assert vectors.known(database, other, [b"0.1"]) == {}
@@ -44,7 +52,7 @@ def test_identities_keep_to_themselves(tmp_path: Path) -> None:
 
 def test_bytes_of_a_killed_writer_are_written_over(tmp_path: Path) -> None:
     """Rows that no transaction named do not count; the next writer takes their place."""
-    database = open_database(tmp_path / "store.db")
+    database = opened(tmp_path)
     vectors.append(database, tmp_path, ID, block(0.1))
     with vectors.vector_file(tmp_path, ID).open("ab") as torn:
         torn.write(b"\xff" * 11)
@@ -58,7 +66,7 @@ def test_bytes_of_a_killed_writer_are_written_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize("left", [0, 7, 8, 15])
 def test_rows_beyond_the_end_of_a_shortened_file_are_forgotten(tmp_path: Path, left: int) -> None:
     """A file that was cut off loses its last vectors and nothing else; they are embedded again."""
-    database = open_database(tmp_path / "store.db")
+    database = opened(tmp_path)
     vectors.append(database, tmp_path, ID, block(0.1, 0.2))
     os.truncate(vectors.vector_file(tmp_path, ID), left)
     assert len(vectors.damaged(database, tmp_path, ID, 2)) == 2 - left // 8
@@ -70,7 +78,7 @@ def test_rows_beyond_the_end_of_a_shortened_file_are_forgotten(tmp_path: Path, l
 
 def test_a_missing_file_is_healed_too(tmp_path: Path) -> None:
     """Without the file no vector counts."""
-    database = open_database(tmp_path / "store.db")
+    database = opened(tmp_path)
     vectors.append(database, tmp_path, ID, block(0.1))
     vectors.vector_file(tmp_path, ID).unlink()
     with pytest.raises(StoreError, match="shorter"):
@@ -81,7 +89,7 @@ def test_a_missing_file_is_healed_too(tmp_path: Path) -> None:
 
 def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
     """Each vector has a checksum, and the one that does not match is named."""
-    database = open_database(tmp_path / "store.db")
+    database = opened(tmp_path)
     vectors.append(database, tmp_path, ID, block(0.1, 0.2))
     path = vectors.vector_file(tmp_path, ID)
     data = bytearray(path.read_bytes())
@@ -92,5 +100,5 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
 
 def test_nobody_else_may_read_the_vectors(tmp_path: Path) -> None:
     """The file is created for its owner alone."""
-    vectors.append(open_database(tmp_path / "store.db"), tmp_path, ID, block(0.1))
+    vectors.append(opened(tmp_path), tmp_path, ID, block(0.1))
     assert stat.S_IMODE(vectors.vector_file(tmp_path, ID).stat().st_mode) == 0o600

@@ -13,6 +13,7 @@ from evals.bench import early_facts
 from seed.git.command import run_git
 from sidecar.server.app import Sidecar, build
 from sidecar.server.desk import Desk
+from sidecar.server.local import asker
 from sidecar.server.tools import chosen
 
 from .conftest import MODES, ask, stdio
@@ -193,7 +194,7 @@ def test_bad_arguments_are_one_line(
 
 def measured(server: Sidecar, work: Any) -> Any:
     async def run(client: Client) -> Any:
-        return await work(early_facts.reader(client))
+        return await work(asker(client))
 
     return ask(server, run)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sidecar.server.tools import PROFILES
+
 from .conftest import SERVE, environment
 
 INSPECTOR = ["npx", "--yes", "@modelcontextprotocol/inspector", "--cli"]
@@ -32,7 +34,7 @@ def inspect(repo: Path, *options: str) -> Any:
 
 def test_the_inspector_lists_and_calls(shop: Path) -> None:
     """The official Inspector accepts the tool list, a call and a resource of the server."""
-    assert len(inspect(shop, "--method", "tools/list")["tools"]) == 7
+    assert len(inspect(shop, "--method", "tools/list")["tools"]) == len(PROFILES["default"])
     options = ["--method", "tools/call", "--tool-name", "recall", "--tool-arg", "question=where do orders live"]
     called = inspect(shop, *options)
     assert called["structuredContent"]["results"][0]["id"] == "decision-1"

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from sidecar.server.tools import PROFILES
+
 from .conftest import MODES, SERVE, ask, environment, stdio
 
 INITIALIZE = {
@@ -58,7 +60,7 @@ def test_real_client_gets_answers_over_stdio(shop: Path, mode: str) -> None:
         called = await client.call_tool("recall", {"question": "where do orders live"})
         assert called.structured_content is not None
         assert called.structured_content["results"][0]["id"] == "decision-1"
-        assert len((await client.list_tools()).tools) == 7
+        assert len((await client.list_tools()).tools) == len(PROFILES["default"])
         shown = (await client.read_resource("record://decision-1")).contents[0].model_dump()
         assert shown["text"].startswith("# decision-1: Orders live in SQLite")
         prompt = await client.get_prompt("check_plan", {"plan": "Move orders to Redis"})

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evals.bench import segments as bench
+from seed.embed.base import ToyEmbedder
+from seed.text import content_words
+from seed.transcript.segments import SCHEMES
+
+
+def test_labels_are_distinctive_and_avoided() -> None:
+    """At least 24 questions; each anchor stands in one text only, and no question has a content word of its anchor."""
+    asked, fillers = bench.topics()
+    everything = [one.text for one in asked] + fillers
+    assert len(asked) >= 24
+    for one in asked:
+        assert sum(one.anchor in text for text in everything) == 1, one.anchor
+        assert not set(content_words(one.anchor)) & set(content_words(one.question)), one.anchor
+
+
+def test_sessions_hold_each_anchor_once() -> None:
+    """The made sessions hold each topic in exactly one turn, and are the same every time."""
+    asked, fillers = bench.topics()
+    lines = list(bench.turns(asked, fillers))
+    assert lines == list(bench.turns(asked, fillers))
+    for one in asked:
+        assert sum(one.anchor.encode() in raw for raw in lines) == 1
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_controls_cut_about_as_often(scheme: str) -> None:
+    """A scheme's control has about as many segments, so that it differs in where it cuts, not in how often."""
+    lines = list(bench.turns(*bench.topics()))
+    count = len(bench.pieces(lines, bench.by_scheme(scheme)))
+    _, control = bench.control_of(lines, count)
+    assert abs(len(control) - count) <= max(8, count // 10)
+
+
+def test_a_perfect_embedder_finds_everything() -> None:
+    """With a question that says the text itself, every whole turn is found first: the ranks are counted rightly."""
+    asked, fillers = bench.topics()
+    lines = list(bench.turns(asked, fillers))
+    echoing = [replace(one, question=one.text) for one in asked]
+    found = bench.measure("x", bench.pieces(lines, bench.by_scheme("whole-turn")), echoing, ToyEmbedder(1024))
+    assert (found.first, found.fifth, found.mrr, found.median_rank) == (1.0, 1.0, 1.0, 1)
+
+
+def test_a_control_that_wins_is_said_in_words() -> None:
+    """When arithmetic places do better than a scheme's, the report says so; else it names the best scheme only."""
+    scheme = bench.Score("structural", 9, 9.0, 0.5, 0.5, 0.5, 1.0, 0.1)
+    better, worse = replace(scheme, name="arithmetic-9", mrr=0.6), replace(scheme, name="arithmetic-9", mrr=0.4)
+    assert "arithmetic-9 beats structural" in bench.verdicts([scheme, better])[0]
+    assert bench.verdicts([scheme, worse])[0].startswith("best scheme: structural")
