@@ -28,7 +28,7 @@ def test_plain_text_stays_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("a\x1b[31mb", "a\\u001b[31mb"), ("x\u202ey", "x\\u202ey"), ("\U000e0041", "\\ue0041"), ("a\r\nb", "a\nb")],
+    [("a\x1b[31mb", "a\\u001b[31mb"), ("x\u202ey", "x\\u202ey"), ("\U000e0041", "\\U000e0041"), ("a\r\nb", "a\nb")],
 )
 def test_an_escape_names_the_character(text: str, expected: str) -> None:
     """A reader sees what was there."""
