@@ -68,7 +68,7 @@ def full(session: Session, decided: Decided) -> Answer:
         "retired": [side(ordinal) for ordinal in ranked.retired],
         "open_items": [side(item.ordinal, item.why) for item in ranked.open],
         "withheld": _NOTHING_WITHHELD | ranked.withheld | {"uncommitted": decided.uncommitted},
-        "coverage": _coverage(corpus, asked, ranked),
+        "coverage": _coverage(session, corpus, asked, ranked),
         "revision": _revision(session, decided),
         "total": ranked.total,
         "has_more": more,
@@ -96,10 +96,11 @@ def _items(session: Session, decided: Decided) -> list[dict[str, Any]]:
     return items
 
 
-def _coverage(corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
+def _coverage(session: Session, corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
     settled = np.array([not head.origin for head in corpus.heads], dtype=bool)
     records = int(settled.sum())
-    embedded = int((asked.plane.embedded & settled).sum()) if asked.plane is not None else 0
+    whole = asked.plane.embedded if asked.plane is not None else session.embedded(corpus)
+    embedded = int((whole & settled).sum())
     searched = embedded if ranked.retrieval in ("hybrid", "dense") else records
     unreadable = len(corpus.snapshot.unreadable)
     return {"records": records, "embedded": embedded, "searched": searched, "unreadable": unreadable}

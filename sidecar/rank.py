@@ -23,6 +23,8 @@ that its tags say: without tags the ceiling is 2.1 (finding-0001, decision-0038)
 REACH = 0.065
 """A tenth of evidence, as a share of the way from the floor to the ceiling."""
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*-\d{2,}|[0-9a-f]{7,40}")
+_NUMBER = re.compile(r"\d+([.,]\d+)?")
+"""A bare number; a date, an address or a version of three parts names something."""
 _LONG = 200
 _RARE = 3
 """A bare number, or a word that is exact only by its capitals or a dot, counts where at most this many hold it."""
@@ -170,7 +172,7 @@ def exact(corpus: Corpus, question: str) -> Exact:
         for ordinal in held:
             holders.setdefault(int(ordinal), []).append(token)
     found = {n: tuple(dict.fromkeys(tokens)) for n, tokens in holders.items()}
-    numbers = frozenset(n for n, tokens in found.items() if not any(c.isalpha() for t in tokens for c in t))
+    numbers = frozenset(n for n, tokens in found.items() if all(map(_NUMBER.fullmatch, tokens)))
     return Exact(found, numbers, tuple(named))
 
 

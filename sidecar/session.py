@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seed import seeder
 from seed.assemble import Wanted
@@ -250,6 +251,18 @@ class Session:
         self._corpus = build(snapshot, lengths, self.store.postings)
         self._planes.clear()
         return self._corpus
+
+    def embedded(self, corpus: Corpus) -> NDArray[np.bool_]:
+        """Return which records (m,) have all their passages embedded by the main model; none is loaded for it."""
+        missing = np.ones(len(corpus.heads), dtype=bool)
+        try:
+            embedders = self.needed(corpus.snapshot.policy, second=False)
+        except EmbedderError:
+            return ~missing
+        stored = self.store.plane(corpus.snapshot.key, embedders[0].identity) if embedders else None
+        if stored is not None:
+            missing = np.bincount(corpus.documents.owners, stored[0] < 0, minlength=len(corpus.heads)) > 0
+        return ~missing
 
     def plane(self, corpus: Corpus, embedder: Embedder, language: str) -> Plane | None:
         """Return the vectors of an embedder over a corpus, charged by the probes of a language; None without any."""

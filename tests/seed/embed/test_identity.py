@@ -58,9 +58,9 @@ def test_a_model_known_by_name_only_is_unpinned(part: str) -> None:
 
 
 def test_the_toy_embedder_gives_literal_cosines() -> None:
-    """Equal words give cosine 1, half of them shared 0.5, none 0; an empty text has a unit vector too."""
+    """Equal words give cosine 1, half of them shared 0.5, none 0; an empty text has length 1 too."""
     toy = ToyEmbedder()
     both, same, half, none = (toy.question(t) for t in ("alpha beta", "beta alpha", "alpha gamma", "delta"))
     assert [round(float(both @ other), 6) for other in (same, half, none)] == [1.0, 0.5, 0.0]
-    assert np.linalg.norm(toy.question("")) == 1
+    assert float(np.linalg.norm(toy.question(""))) == 1.0
     assert np.array_equal(next(toy.passages(["alpha beta"])), both)

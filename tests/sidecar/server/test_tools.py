@@ -288,7 +288,7 @@ def test_listing_with_text_keeps_what_is_above_the_floor(server: Sidecar) -> Non
 def test_listing_with_text_keeps_what_holds_its_words_below_the_floor(server: Sidecar, commit: Commit) -> None:
     """A record that holds every word of the text is listed although its evidence is below the floor."""
     identity = main(Policy(model="toy")).identity.digest
-    commit({"knowledge/policy.yaml": f"{TOY}floors: [{{embedder: '{identity}', value: 0.99}}]\n"}, "High floor")
+    commit({"knowledge/policy.yaml": f"{TOY}floors: [{{embedder: '{identity}', value: 3.0}}]\n"}, "High floor")
     assert reply(server, "recall", question="kept in SQLite")["verdict"] == "none"
     found = reply(server, "query_decisions", text="kept in SQLite")
     assert [r["id"] for r in found["results"]] == ["decision-1"]
