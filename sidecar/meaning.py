@@ -68,6 +68,7 @@ class Meaning:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
+        self._by_words: dict[tuple[str, str], InForce] = {}
 
     def needs_second(self, query: Query, *, cjk_records: bool = False) -> bool:
         """Tell whether the second model's vectors are needed for any phrasing of a query."""
@@ -128,11 +129,16 @@ class Meaning:
         if stored and slot in stored[1]:
             return InForce(float(str(stored[1][slot]["value"])), "probes", str(stored[1][slot]["probe"]))
         fusion = policy.fusion if plane is not None else "lexical"
+        if plane is None and (mark := (corpus.snapshot.key, slot)) in self._by_words:
+            return self._by_words[mark]
         made = calibrate(corpus, [self.phrase(probe, corpus, way) for probe in probes], fusion)
         if embedder is not None and stored and bool((stored[0] >= 0).all()):
             with suppress(StoreError):  # on a disk that takes no writing it is worked out again
                 session.store.save_floor(corpus.snapshot.key, embedder.identity, slot, asdict(made))
-        return InForce(made.value, "probes", made.probe)
+        floor = InForce(made.value, "probes", made.probe)
+        if plane is None:  # words alone keep no plane in the store that the floor could stand beside
+            self._by_words = {(corpus.snapshot.key, slot): floor}
+        return floor
 
     def _planes(self, corpus: Corpus, way: Route) -> tuple[Plane | None, Plane | None]:
         embedders = self.session.embedders(corpus.snapshot.policy) if way.first or way.second else ()
