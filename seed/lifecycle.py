@@ -1,4 +1,4 @@
-"""The effective status of every record, worked out over the whole snapshot. Pure (DESIGN section 3, decision-0005).
+"""The effective status of every record, worked out over the whole snapshot. Pure (decision-0005).
 
 The five rules: a record once in force retires what it supersedes; nothing is ever revived; refutation needs a
 record that was accepted or verified; past ``valid_until`` is historical; precedence is unknown, candidate,
