@@ -25,7 +25,7 @@ def evaluated(corpus: Path, path: Path, setup: Setup | None = None, **more: Any)
 
 
 def test_toy_corpus(corpus: Path, question_file: Callable[..., Path]) -> None:
-    """Recall, abstention, side list, pairs and languages are measured as DESIGN section 9 defines them."""
+    """Recall, abstention, side list, pairs and languages are measured as the documentation says."""
     found = evaluated(corpus, question_file())
     assert (found["recall@1"], found["recall@3"], found["false_answers"], found["noise"]) == (1.0, 1.0, 0.0, 0.0)
     assert (found["forbid_hits"], found["pairwise"]) == (0.0, 1.0)
