@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -112,8 +111,3 @@ def head_from_list(data: list[Any]) -> Head:
         tuple((c[0], c[1]) for c in conflicts),
         str(origin),
     )
-
-
-def problems_to_json(problems: tuple[Problem, ...]) -> str:
-    """Return problems as JSON text."""
-    return json.dumps([asdict(p) for p in problems], ensure_ascii=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,6 @@ NO_SUCCESSOR = ("candidate", "proposed", "rejected", "unknown")
 """Records that overturn nothing, whatever they say: lineage shows them, and no answer calls one a successor."""
 _FILTERED = "passes the filters"
 Answer = dict[str, Any]
-PassageOf = Callable[["Hit"], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import zstandard
 
 from seed import graph as build
 from seed.errors import SidecarError
+from seed.git.repository import inside
 from seed.git.tree import UnreadableBlobError, read_blob
 from seed.graph import BY_DEFAULT, TYPES, Edge, Filed, Line
 from seed.transcript import edges as turn_edges
@@ -170,8 +171,8 @@ class Graph:
     def _node(self, start: str, whole: Any) -> str:  # noqa: ANN401 - NetworkX ships no types
         text = start.strip()
         by_id = {name.casefold(): name for name in self.names}
-        inside = self.provider.session.inside(text)
-        names = (by_id.get(f"record:{text.casefold()}", ""), f"turn:{text}", build.path_node(inside), f"commit:{text}")
+        place = inside(self.provider.session.repo, text)
+        names = (by_id.get(f"record:{text.casefold()}", ""), f"turn:{text}", build.path_node(place), f"commit:{text}")
         found = next((name for name in names if name and (name in whole or name in self.names)), None)
         if found is None:
             raise SidecarError(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from seed import seeder
 from seed.embed.choose import choose
 from seed.errors import StoreError
-from seed.git.repository import head_commit, resolve
+from seed.git.repository import head_commit, inside, resolve
 from seed.git.tree import list_files, subtree
 from seed.git.worktree import WorkingTree
 from seed.store import portable
@@ -256,9 +256,10 @@ class Provider:
 
     def _placed(self, query: Query) -> Query:
         """Return the query with absolute paths as repository paths, and ``since`` as the commit it names today."""
-        inside, repo = self.session.inside, self.session.repo
+        repo = self.session.repo
+        place = partial(inside, repo)
         since = resolve(repo, query.since) if query.since else ""
-        return replace(query, path=inside(query.path), paths=tuple(map(inside, query.paths)), since=since)
+        return replace(query, path=place(query.path), paths=tuple(map(place, query.paths)), since=since)
 
     def _unchanged(self, commit: str) -> frozenset[str]:
         """Return the blobs under knowledge/ of a commit: what has them still is no news since then."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from seed.errors import SidecarError
 from seed.git.history import history
+from seed.git.repository import inside
 from seed.git.tree import UnreadableBlobError, find, read_blob
 from seed.reader import parse_record
 from seed.record import Record
@@ -89,7 +90,7 @@ def show(
     """Return one record; see `sidecar.provider.Provider.show`."""
     view = session.past(at, budget) if at.strip() else session.view(vectors=False, budget=budget)
     corpus, today = view.corpus, now.astimezone(UTC).date()
-    standing = corpus.standing(session.inside(name.strip()), today)
+    standing = corpus.standing(inside(session.repo, name.strip()), today)
     if not standing:
         raise _missing(name, view)
     ordinal, status = standing[0]

@@ -23,7 +23,7 @@ from seed.git.repository import Repository, head_commit, open_repository, resolv
 from seed.git.tree import list_files
 from seed.policy import Policy
 from seed.store.paths import kept_folder, store_folder
-from seed.store.store import Store
+from seed.store.store import open_store
 from sidecar.base import Base
 from sidecar.corpus import Corpus, build
 from sidecar.floors import probe_vectors, shipped_probes
@@ -67,7 +67,7 @@ class Session:
         self.adjust = adjust
         self.repo: Repository = open_repository(folder)
         self.choose = embedders
-        self.store = _opened(store_folder(self.repo.name, self.repo.common))
+        self.store = open_store(store_folder(self.repo.name, self.repo.common))
         self._line = fallback_note(self.repo)
         self._corpus: Corpus | None = None
         self._planes: dict[tuple[str, str], Plane] = {}
@@ -144,14 +144,8 @@ class Session:
         corpus = self._load(target.key)
         if corpus is not None:
             self._remember(target)
-            return View(
-                corpus,
-                target.commit,
-                target.commit,
-                stale=False,
-                degraded=degraded or self._fault(corpus),
-                wanted=target,
-            )
+            reason = degraded or self._fault(corpus)
+            return View(corpus, target.commit, target.commit, stale=False, degraded=reason, wanted=target)
         # Only what this very worktree has stood on: another branch, or an old revision, may hold what was overturned.
         known = self.store.noted(self._line)
         corpus = self._load(known) if known else None
@@ -179,16 +173,6 @@ class Session:
         if found.stale:
             raise StoreError(f"the records of {revision} could not be read: {found.degraded}", "try again in a while")
         return found
-
-    def inside(self, path: str) -> str:
-        """Return an absolute path below the repository as its repository path; any other comes back as it is."""
-        absolute = Path(path.strip())
-        if not absolute.is_absolute():
-            return path
-        try:
-            return absolute.resolve().relative_to(self.repo.root).as_posix()
-        except (ValueError, OSError):
-            return path
 
     def _fault(self, corpus: Corpus) -> str:
         if corpus.snapshot.policy_fault:
@@ -283,16 +267,6 @@ class Session:
 def fallback_note(repo: Repository) -> str:
     """Return under which name the store notes the key of the snapshot that a worktree falls back on."""
     return f"head:{repo.git.path}"
-
-
-def _opened(folder: Path) -> Store:
-    """Open a store, for reading alone where the disk takes no writing. Raises `StoreError`."""
-    try:
-        return Store(folder)
-    except StoreError:
-        if not (folder / "store.db").is_file():
-            raise
-        return Store(folder, reading=True)
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

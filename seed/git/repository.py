@@ -102,3 +102,14 @@ def in_progress(repo: Repository) -> bool:
     gitdir = Path(os.fsdecode(repo.git.path))
     marks = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "sequencer")
     return any((gitdir / mark).exists() for mark in marks)
+
+
+def inside(repo: Repository, path: str) -> str:
+    """Return an absolute path below the repository as its repository path; any other comes back as it is."""
+    absolute = Path(path.strip())
+    if not absolute.is_absolute():
+        return path
+    try:
+        return absolute.resolve().relative_to(repo.root).as_posix()
+    except (ValueError, OSError):
+        return path

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed.embed.identity import Identity
+from seed.errors import StoreError
 from seed.passages import Passage
 from seed.record import Problem, Record
 from seed.snapshot import Cut, Snapshot, record_from_json
@@ -283,6 +284,16 @@ class Store:
                     "UPDATE planes SET floors = ? WHERE key = ? AND identity = ?",
                     (floors, key, identity.digest),
                 )
+
+
+def open_store(folder: Path) -> Store:
+    """Open a store, for reading alone where the disk takes no writing. Raises `StoreError`."""
+    try:
+        return Store(folder)
+    except StoreError:
+        if not (folder / "store.db").is_file():
+            raise
+        return Store(folder, reading=True)
 
 
 def _stored_from_json(text: str) -> Stored:

@@ -105,6 +105,7 @@ def _turns(opened: Provider, path: str) -> list[dict[str, Any]]:
 
     if not open_history(opened.session.folder).archive.ids():
         return []
+    from seed.git.repository import inside
     from sidecar.graph import Graph
 
-    return Graph(opened).worked_on(opened.session.inside(path))
+    return Graph(opened).worked_on(inside(opened.session.repo, path))
