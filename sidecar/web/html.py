@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
@@ -165,10 +165,7 @@ def plural(count: int, one: str, many: str = "") -> str:
 @cache
 def environment() -> Environment:
     """Return the templates, which escape whatever they are given."""
-    found = Environment(
-        loader=PackageLoader("sidecar.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
+    found = Environment(loader=PackageLoader("sidecar.web"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     found.filters |= {"status": status, "words": words, "record_path": record_path, "safe_url": _web_only}
     found.globals |= {"plural": plural, "status_words": STATUS_WORDS}
     return found
