@@ -148,7 +148,14 @@ class Provider:
 
         def work() -> Answer:
             return reading.show(
-                self.session, self.bases, name, self.clock(), at=at, section=section, start=start, budget=budget,
+                self.session,
+                self.bases,
+                name,
+                self.clock(),
+                at=at,
+                section=section,
+                start=start,
+                budget=budget,
                 size=size,
             )
 

@@ -22,7 +22,7 @@ from sidecar.reading import MissingRecordError
 from sidecar.server.desk import Desk
 from sidecar.web.given import Given
 from sidecar.web.guard import Guard
-from sidecar.web.html import render
+from sidecar.web.html import render, sentence
 from sidecar.web.pages import candidates, conflicts, gate, graph, health, home, receipts, record, records, timeline
 from sidecar.web.reader import NotHereError, Page, Reader
 
@@ -127,7 +127,7 @@ class Pages:
         """Return the page of whatever a page could not do."""
         if isinstance(exc, SidecarError):
             status = 404 if isinstance(exc, (MissingRecordError, NotHereError)) else 400
-            return self.refused(status, exc.message[:1].upper() + exc.message[1:], exc.fix)
+            return self.refused(status, sentence(exc.message), exc.fix)
         _log.error("a page failed", exc_info=exc)
         return self.refused(500, f"The page failed inside the server ({type(exc).__name__})", "run 'sidecar doctor'")
 

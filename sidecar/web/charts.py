@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 WIDTH, HEIGHT = 360, 250
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 12, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 20, 12, 44
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 Point = tuple[float, float]
 
@@ -63,7 +63,9 @@ def trend(series: Sequence[tuple[str, str, Sequence[float | None]]], x_title: st
     inner = _axes(x_title, "share", x_ticks=False)
     for _, colour, values in series:
         step = 1 / max(len(values) - 1, 1)
-        points = [(at * step if len(values) > 1 else 0.5, value) for at, value in enumerate(values) if value is not None]
+        points = [
+            (at * step if len(values) > 1 else 0.5, value) for at, value in enumerate(values) if value is not None
+        ]
         if len(points) > 1:
             inner += Markup('<path class="line {}" d="{}"/>').format(colour, _path(points))
         for x, y in points:
@@ -86,10 +88,10 @@ def columns(counts: Sequence[tuple[str, int, str]]) -> Markup:
     most = max((count for _, count, _ in counts), default=1) or 1
     inner = Markup("").join(
         Markup('<a href="{}" aria-label="{}: {}"><title>{}: {}</title><rect class="hit" x="{}" y="0" width="10" '
-               'height="60"/><rect class="fill" x="{}" y="{}" width="8" height="{}" rx="1"/></a>')
+               'height="60"/><rect class="fill" x="{}" y="{}" width="8" height="{}"/></a>')
         .format(url, name, count, name, count, at * 10, at * 10 + 1, round(60 - 58 * count / most - (2 if count else 0), 1),
                 round(58 * count / most + (2 if count else 0), 1))
         for at, (name, count, url) in enumerate(counts)
     )  # fmt: skip
-    return Markup('<svg class="columns" viewBox="0 0 {} 60" preserveAspectRatio="none" role="group" '
-                  'aria-label="How many, over time">{}</svg>').format(max(len(counts), 1) * 10, inner)  # fmt: skip
+    return Markup('<svg class="columns" width="{}" height="60" viewBox="0 0 {} 60" preserveAspectRatio="none" role="group" '
+                  'aria-label="How many, over time">{}</svg>').format(len(counts) * 22, len(counts) * 10, inner)  # fmt: skip

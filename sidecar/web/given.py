@@ -29,7 +29,11 @@ class Given:
     def number(self, key: str, least: int = 1, most: int = 1_000_000) -> int:
         """Return a parameter as a whole number within bounds; anything else is the least."""
         text = self[key]
-        return min(max(int(text), least), most) if text.isascii() and text.isdigit() and len(text) < len("1000000000") else least
+        return (
+            min(max(int(text), least), most)
+            if text.isascii() and text.isdigit() and len(text) < len("1000000000")
+            else least
+        )
 
     def link(self, **changes: object) -> str:
         """Return this page's address with parameters changed; empty ones are left out."""

@@ -71,7 +71,9 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         host, origin = _header(scope, b"host"), _header(scope, b"origin")
         if host.lower() not in self.hosts:
-            return self.refuse(421, "This address is not served here", "open the address that 'sidecar explore' printed")
+            return self.refuse(
+                421, "This address is not served here", "open the address that 'sidecar explore' printed"
+            )
         if origin and origin.lower() not in self.origins:
             return self.refuse(403, "Another page asked", "open the address that 'sidecar explore' printed")
         if scope["method"] not in METHODS:

@@ -157,6 +157,11 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def sentence(text: str) -> str:
+    """Return a text with its first letter large, and nothing else changed."""
+    return text[:1].upper() + text[1:]
+
+
 def plural(count: int, one: str, many: str = "") -> str:
     """Return a count with its noun."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
@@ -166,7 +171,13 @@ def plural(count: int, one: str, many: str = "") -> str:
 def environment() -> Environment:
     """Return the templates, which escape whatever they are given."""
     found = Environment(loader=PackageLoader("sidecar.web"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    found.filters |= {"status": status, "words": words, "record_path": record_path, "safe_url": _web_only}
+    found.filters |= {
+        "status": status,
+        "words": words,
+        "record_path": record_path,
+        "safe_url": _web_only,
+        "sentence": sentence,
+    }
     found.globals |= {"plural": plural, "status_words": STATUS_WORDS}
     return found
 

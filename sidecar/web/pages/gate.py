@@ -11,6 +11,7 @@ from sidecar.web.reader import Page, Reader
 from sidecar.web.results import FOLDER, Result, load
 
 _SHARES = ("recall@3", "answered_answerable")
+_COUNTS = ("false_answers", "forbid_hits")
 _MEANING = {
     "recall@1": "expected record first",
     "recall@3": "expected record among the first 3",
@@ -46,7 +47,10 @@ def _drawn(shown: Result, found: list[Result]) -> dict[str, Any]:
         for name, colour in zip(_SHARES, ("first", "second"), strict=True)
     ]
     return {
-        "cards": [{"figure": figure, "meaning": _MEANING.get(figure.name, "")} for figure in shown.figures],
+        "cards": [
+            {"figure": figure, "meaning": _MEANING.get(figure.name, ""), "count": figure.name in _COUNTS}
+            for figure in shown.figures
+        ],
         "curve": risk_coverage(shown.curve, shown.here) if shown.curve else "",
         "trend": trend(series, "results, oldest to newest") if len(found) > 1 else "",
         "series": _SHARES,

@@ -35,7 +35,7 @@ def page(reader: Reader, given: Given) -> Page:
         "nodes": list(nodes.values()),
         "edges": [edge for edge in edges if edge["source"] and edge["target"]],
         "types": [{"name": name, "count": counts[name], "on": name in found["types"]}
-                  for name in TYPES if name in found["types"] or name in BY_DEFAULT],
+                  for name in TYPES if counts[name] or (name in BY_DEFAULT and name not in found["types"])],
         "left_out": found["left_out"],
     })  # fmt: skip
 

@@ -12,7 +12,7 @@ from sidecar.web.reader import Look, NotHereError, Page, Reader
 _SIZE = 50
 _LISTS = {"results": "Results", "decided_against": "Decided against", "retired": "No longer in force then",
           "open_items": "Open items"}  # fmt: skip
-_VERDICTS = {"match": "good", "weak": "wait", "none": "bad"}
+_VERDICTS = {"match": "good", "weak": "wait", "none": ""}
 
 
 def page(reader: Reader, given: Given) -> Page:
@@ -69,7 +69,9 @@ def _returned(look: Look, receipt: dict[str, Any]) -> list[tuple[str, list[dict[
     found: dict[str, list[dict[str, Any]]] = {}
     for name, ident, blob in receipt.get("returned", []) if receipt.get("kind") != "address" else []:
         now = look.named(str(ident))
-        found.setdefault(_LISTS.get(name, str(name)), []).append({**now, "changed": bool(now["blob"]) and now["blob"] != blob})
+        found.setdefault(_LISTS.get(name, str(name)), []).append(
+            {**now, "changed": bool(now["blob"]) and now["blob"] != blob}
+        )
     return list(found.items())
 
 

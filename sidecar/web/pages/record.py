@@ -11,7 +11,17 @@ from sidecar.web.reader import Look, Page, Reader
 _SECONDS = 5.0
 _BODY = 200_000
 """Characters of a body on a page; the rest is a step away."""
-_OPTIONAL = ("status_in_file", "date", "workspace", "valid_until", "source", "proposed_by", "branch", "extra", "on_base")
+_OPTIONAL = (
+    "status_in_file",
+    "date",
+    "workspace",
+    "valid_until",
+    "source",
+    "proposed_by",
+    "branch",
+    "extra",
+    "on_base",
+)
 
 
 def page(reader: Reader, given: Given) -> Page:

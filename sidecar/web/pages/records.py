@@ -9,15 +9,19 @@ from typing import Any
 from sidecar.query import Query
 from sidecar.web.charts import bar
 from sidecar.web.given import Given, pages, query
-from sidecar.web.html import plural
+from sidecar.web.html import markdown, plural
 from sidecar.web.reader import Look, Page, Reader
 
 _MOST_TAGS = 200
 _BUDGET = 30.0
 _VERDICTS = {
     "match": ("good", "Match", "Words and meaning agree, or one of them is strong enough alone."),
-    "weak": ("wait", "Weak match", "Something is above the floor, but the evidence is thin: confirm it before you rely on it."),
-    "none": ("bad", "No match", "No record in force answers this."),
+    "weak": (
+        "wait",
+        "Weak match",
+        "Something is above the floor, but the evidence is thin: confirm it before you rely on it.",
+    ),
+    "none": ("", "No match", "No record in force answers this."),
 }
 
 
@@ -46,11 +50,16 @@ def _answer(look: Look, asked: Query, given: Given) -> dict[str, Any]:
     """Ask the provider, which leaves a receipt."""
     answer = look.provider.recall(asked, budget=_BUDGET)
     colour, word, meaning = _VERDICTS[answer["verdict"]]
-    withheld = [plural(count, name.replace("_", " "), name.replace("_", " ")) for name, count in answer["withheld"].items() if count]
+    withheld = [
+        plural(count, name.replace("_", " "), name.replace("_", " "))
+        for name, count in answer["withheld"].items()
+        if count
+    ]
     return {
         "answer": answer,
         "verdict": {"colour": colour, "word": word, "meaning": meaning},
         "withheld": withheld,
+        "passages": {one["id"]: markdown(one["passage"].get("text", ""), look.link) for one in answer["results"]},
         "bars": {result["id"]: bar(float(result["relevance"])) for result in answer["results"]},
         "nearest": [look.named(one["id"]) for one in answer.get("nearest", [])],
         "more": given.link(cursor=answer["next_cursor"]) if answer["has_more"] else "",
@@ -68,14 +77,24 @@ def _filters(look: Look, given: Given) -> list[dict[str, Any]]:
 
     found = [
         {"name": "kind", "label": "Kind", "options": options([("", "Any kind")], "kind")},
-        {"name": "status", "label": "Status", "options": options([("", "In force"), ("all", "Every status")], "status")},
+        {
+            "name": "status",
+            "label": "Status",
+            "options": options([("", "In force"), ("all", "Every status")], "status"),
+        },
         {"name": "tag", "label": "Tag", "options": options([("", "Any tag")], "tag")},
     ]
     if counts["workspace"] or given["workspace"]:
-        found.append({"name": "workspace", "label": "Workspace", "options": options([("", "Every workspace")], "workspace")})
+        found.append(
+            {"name": "workspace", "label": "Workspace", "options": options([("", "Every workspace")], "workspace")}
+        )
     return [{**one, "chosen": given[str(one["name"])]} for one in found]
 
 
 def _narrowed(given: Given) -> list[tuple[str, str, str]]:
     """Return the filters that have no field on the page: (name, value, address without it)."""
-    return [(key, given[key], given.link(**{key: "", "page": ""})) for key in ("path", "trust", "after", "before") if given[key]]
+    return [
+        (key, given[key], given.link(**{key: "", "page": ""}))
+        for key in ("path", "trust", "after", "before")
+        if given[key]
+    ]

@@ -16,6 +16,7 @@ from sidecar.web.reader import Look, Page, Reader
 
 _DECIDED = ("decision", "adr")
 _DAYS, _MONTHS, _YEARS = 62, 60, 60
+_LEAST = 3
 _NAMES = "January February March April May June July August September October November December".split()
 
 
@@ -55,6 +56,8 @@ def _columns(look: Look, ordinals: list[int], given: Given) -> dict[str, Any]:
     if not days:
         return {"columns": "", "first": "", "last": ""}
     spans = _spans(min(days), max(days))
+    if len(spans) < _LEAST:
+        return {"columns": "", "first": "", "last": ""}
     counts = [
         (name, sum(days[day] for day in days if first <= day <= last),
          given.link(after=first.isoformat(), before=last.isoformat(), page=""))

@@ -4,11 +4,13 @@
   const svg = d3.select("#drawing");
   const rows = (id) => [...document.querySelectorAll(`#${id} tbody tr`)];
   const cut = (text, most) => (text.length > most ? text.slice(0, most - 1).trimEnd() + "…" : text);
-  const shorten = (node) => node.kind === "path" && node.id.length > 30 ? "…" + node.id.slice(-29) : cut(node.id, 30);
   const nodes = rows("nodes").map((row) => ({ ...row.dataset, row }));
   const edges = rows("edges").map((row) => ({ source: row.dataset.from, target: row.dataset.to, type: row.dataset.type, row }));
   if (!nodes.length) return;
   box.hidden = false;
+  const wide = box.getBoundingClientRect().width > 600;
+  const most = wide ? 30 : 24;
+  const shorten = (node) => node.kind === "path" && node.id.length > most ? "…" + node.id.slice(1 - most) : cut(node.id, most);
 
   // --- how large each node is: measured once, with the fonts of the page
   const pen = document.createElement("canvas").getContext("2d");
@@ -18,7 +20,7 @@
   for (const node of nodes) {
     const record = node.kind === "record";
     node.label = shorten(node);
-    node.line2 = record ? cut(node.title, 34) : "";
+    node.line2 = record && wide ? cut(node.title, 34) : "";
     const first = record ? width(node.label, `12px ${style.fontFamily}`) + 16 : width(node.label, `11px ${mono}`);
     node.w = Math.max(first, width(node.line2, `11px ${style.fontFamily}`)) + 22;
     node.h = node.line2 ? 40 : 24;
@@ -44,11 +46,12 @@
   };
   if (centre) { centre.fx = 0; centre.fy = 0; }
   d3.forceSimulation(nodes)
-    .force("link", d3.forceLink(edges).id((node) => node.key).distance(130).strength(.35))
-    .force("charge", d3.forceManyBody().strength(-420))
-    .force("x", d3.forceX().strength(.03)).force("y", d3.forceY().strength(.09))
-    .force("collide", d3.forceCollide((node) => Math.hypot(node.w, node.h) / 2.6))
-    .stop().tick(260);
+    .force("link", d3.forceLink(edges).id((node) => node.key).strength(.4)
+      .distance((edge) => 70 + (edge.source.w + edge.target.w) / (wide ? 2.6 : 4)))
+    .force("charge", d3.forceManyBody().strength(-700))
+    .force("x", d3.forceX().strength(wide ? .035 : .1)).force("y", d3.forceY().strength(wide ? .1 : .04))
+    .force("collide", d3.forceCollide((node) => Math.hypot(node.w, node.h) / 2.4))
+    .stop().tick(300);
   apart();
 
   // --- drawing
@@ -107,7 +110,7 @@
     const shown = nodes.filter((node) => node.on), frame = svg.node().getBoundingClientRect();
     const left = Math.min(...shown.map((n) => n.x - n.w / 2)), right = Math.max(...shown.map((n) => n.x + n.w / 2));
     const top = Math.min(...shown.map((n) => n.y - n.h / 2)), bottom = Math.max(...shown.map((n) => n.y + n.h / 2));
-    const least = frame.width < 500 ? .55 : .35;
+    const least = wide ? .45 : .75;
     const scale = Math.max(Math.min(frame.width / (right - left + 40), frame.height / (bottom - top + 90), 1.25), least);
     const whole = scale > least;
     const at = whole ? [(left + right) / 2, (top + bottom) / 2] : [centre.x, centre.y];
