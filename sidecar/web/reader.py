@@ -127,7 +127,7 @@ class Look:
 
 
 class Reader:
-    """Looks at one repository, again and again: what was worked out holds until HEAD, a candidate or the day changes."""
+    """Looks at one repository again and again: what was worked out holds until HEAD, a candidate or the day changes."""
 
     def __init__(self, provider: Provider) -> None:
         self.provider = provider
