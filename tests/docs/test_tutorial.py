@@ -13,7 +13,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-_BLOCK = re.compile(r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.MULTILINE | re.DOTALL
+)
+    r'^```(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,7 @@ def test_every_step_of_the_tutorial_does_what_the_page_says(tmp_path: Path) -> N
     scripts = str(Path(sys.executable).parent)
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "SIDECAR_"))} | {
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-        "SIDECAR_HOME": str(tmp_path / "home"),
-        "HOME": str(tmp_path),
+        "HOME": str(tmp_path),  # the store lies below it, for the command line and for the server that a client starts
         "NO_COLOR": "1",
         "COLUMNS": "100",
     }
