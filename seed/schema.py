@@ -181,48 +181,54 @@ def _read_glossary(data: bytes) -> tuple[dict[str, tuple[str, ...]], list[Proble
 
 def record_schema() -> dict[str, Any]:
     """Return the JSON Schema of a record file, from the tables that the parser itself uses."""
-    text = {"type": ["string", "number", "boolean"]}
-    ids = {"anyOf": [text, {"type": "array", "items": text, "uniqueItems": True}]}
-    source = {"type": "object", "properties": dict.fromkeys(SOURCES, text), "minProperties": 1}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Knowledge record",
         "type": "object",
         "required": ["id", "kind", "title", "status"],
-        "properties": {
-            "format": {"enum": [1, "1"]},
-            "id": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", "description": "Unique"},
-            "kind": {"enum": list(KINDS)},
-            "title": {**text, "description": "One sentence that says what holds"},
-            "status": {"enum": [*STATUSES, "draft"], "description": "Anything else never answers"},
-            "date": {**text, "description": "ISO 8601"},
-            "body": {"type": "string", "description": "Markdown"},
-            **{
-                key: {"type": "string", "description": "Instead of a body: joined in this order"}
-                for key in ("context", "decision", "consequences")
-            },
-            "workspace": {"type": "string", "description": "The part of the repository it holds in; absent: every one"},
-            "tags": {**ids, "description": "Words to filter by; they count as a label too"},
-            "paths": {**ids, "description": "Files and folders it speaks of"},
-            **{key: {**ids, "description": "Ids of other records"} for key in FORWARD},
-            **{key: {**ids, "description": "The same, from the other end"} for key in BACKWARD},
-            "trust": {"enum": list(TRUSTS), "description": "Absent ranks as document_extracted"},
-            "source": {
-                "description": "Where it was learnt: a path, url, commit or transcript",
-                "anyOf": [
-                    {"type": "array", "items": {"anyOf": [source, {"type": "string"}]}},
-                    source,
-                    {"type": "string"},
-                ],
-            },
-            "valid_until": {**text, "description": "ISO 8601 day, inclusive, UTC"},
-            "proposed_by": {"type": "object", "description": "Agent, session and work, written by propose"},
-            "conflict": {
-                "type": "object",
-                "description": "A verdict on two records, written by 'sidecar conflicts record'",
-                "required": ["relation", "between"],
-                "properties": {"relation": {"enum": list(VERDICTS)}, "between": {"type": "array", "minItems": 2}},
-            },
+        "properties": {**_what_it_says(), **_where_it_stands()},
+    }
+
+
+_TEXT: dict[str, Any] = {"type": ["string", "number", "boolean"]}
+_IDS: dict[str, Any] = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "uniqueItems": True}]}
+
+
+def _what_it_says() -> dict[str, Any]:
+    section = {"type": "string", "description": "Instead of a body: joined in this order"}
+    return {
+        "format": {"enum": [1, "1"]},
+        "id": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", "description": "Unique"},
+        "kind": {"enum": list(KINDS)},
+        "title": {**_TEXT, "description": "One sentence that says what holds"},
+        "status": {"enum": [*STATUSES, "draft"], "description": "Anything else never answers"},
+        "date": {**_TEXT, "description": "ISO 8601"},
+        "body": {"type": "string", "description": "Markdown"},
+        **dict.fromkeys(("context", "decision", "consequences"), section),
+        "tags": {**_IDS, "description": "Words to filter by; they count as a label too"},
+        "paths": {**_IDS, "description": "Files and folders it speaks of"},
+    }
+
+
+def _where_it_stands() -> dict[str, Any]:
+    source = {"type": "object", "properties": dict.fromkeys(SOURCES, _TEXT), "minProperties": 1}
+    either = {"anyOf": [source, {"type": "string"}]}
+    return {
+        **{key: {**_IDS, "description": "Ids of other records"} for key in FORWARD},
+        **{key: {**_IDS, "description": "The same, from the other end"} for key in BACKWARD},
+        "workspace": {"type": "string", "description": "The part of the repository it holds in; absent: every one"},
+        "trust": {"enum": list(TRUSTS), "description": "Absent ranks as document_extracted"},
+        "source": {
+            "description": "Where it was learnt: a path, url, commit or transcript",
+            "anyOf": [{"type": "array", "items": either}, source, {"type": "string"}],
+        },
+        "valid_until": {**_TEXT, "description": "ISO 8601 day, inclusive, UTC"},
+        "proposed_by": {"type": "object", "description": "Agent, session and work, written by propose"},
+        "conflict": {
+            "type": "object",
+            "description": "A verdict on two records, written by 'sidecar conflicts record'",
+            "required": ["relation", "between"],
+            "properties": {"relation": {"enum": list(VERDICTS)}, "between": {"type": "array", "minItems": 2}},
         },
     }
 
