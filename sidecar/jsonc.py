@@ -73,7 +73,7 @@ def _value(text: str, at: int) -> Node:
 
 def _string(text: str, at: int) -> tuple[str, int]:
     try:
-        value, end = scanstring(text, at + 1, False)  # noqa: FBT003 - a C function without names
+        value, end = scanstring(text, at + 1)
     except ValueError as exc:
         raise _fault(text, at, str(exc).split(":", 1)[0]) from None
     return str(value), int(end)
@@ -228,4 +228,3 @@ def taken_back(text: str, insertions: Sequence[Insertion]) -> str | None:
             return None
         text = text[:at] + text[at + len(new) :]
     return text
-

@@ -9,6 +9,7 @@ from seed.errors import SidecarError
 
 # command -> (module, attribute). A command's module is imported when it is called or when its help is shown.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("sidecar.cli.init_cmd", "init"),
     "seed": ("sidecar.cli.seed_cmd", "seed"),
     "recall": ("sidecar.cli.recall_cmd", "recall"),
     "show": ("sidecar.cli.read_cmd", "show"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +34,11 @@ def json_option(command: Command) -> Command:
 def print_json(value: object) -> None:
     """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2))
+
+
+def in_colour() -> bool:
+    """Tell whether standard output takes colours: a terminal that can, whose user did not set NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from sidecar import agents
 from sidecar.doctor.patient import Patient
 from sidecar.doctor.table import Check, Said
 
+
 def agent(which: agents.Agent, patient: Patient) -> Iterator[Said]:
     """Tell which configurations of an agent start a sidecar, and whether that one would serve this repository."""
     files = [patient.git.root / name for name in which.project] + [patient.user / name for name in which.user]
