@@ -31,6 +31,11 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
+def examples(*lines: str) -> str:
+    """Return the block of examples that ends the help of every command; a test parses each of them."""
+    return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))
+
+
 def print_json(value: object) -> None:
     """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2))

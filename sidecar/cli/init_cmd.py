@@ -13,7 +13,7 @@ import click
 
 from seed.errors import SidecarError
 from sidecar.agents import AGENTS, NAMES, SERVER
-from sidecar.cli.common import Progress, in_colour, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option
 
 if TYPE_CHECKING:
     from seed.git.repository import Repository
@@ -46,12 +46,12 @@ class Run:
 
 
 @click.command(
-    epilog="""\b
-Examples:
-  sidecar init
-  sidecar init --dry-run
-  sidecar init --agent claude --agent codex --yes
-  sidecar init --remove"""
+    epilog=examples(
+        "sidecar init",
+        "sidecar init --dry-run",
+        "sidecar init --agent claude --agent codex --yes",
+        "sidecar init --remove",
+    )
 )
 @click.option(
     "--agent", "named", multiple=True, type=click.Choice(NAMES), help="Configure this agent (may be repeated)."

@@ -15,18 +15,20 @@ from seed.errors import SidecarError
 from seed.transcript.capture import Options
 from sidecar import history
 from sidecar.cli import transcript_find, transcript_read
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 from sidecar.cli.transcript_read import Size
 
 POLL_SECONDS = 1.0
 
 
-@click.group()
+@click.group(epilog=examples("sidecar transcript capture --newest", "sidecar transcript list"))
 def command() -> None:
     """Keep agents' sessions, prove that they are whole, and read them back."""
 
 
-@command.command(epilog="Example: sidecar transcript capture --newest")
+@command.command(
+    epilog=examples("sidecar transcript capture --newest", "sidecar transcript capture session.jsonl --redact")
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--newest", is_flag=True, help="The newest session that an agent had in this repository.")
 @click.option("--follow", is_flag=True, help="Capture again whenever the file grows, until stopped.")
@@ -110,7 +112,7 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@command.command("list", epilog="Example: sidecar transcript list")
+@command.command("list", epilog=examples("sidecar transcript list"))
 @json_option
 @repo_option
 def list_(as_json: bool, repo: str) -> None:
@@ -128,7 +130,7 @@ def list_(as_json: bool, repo: str) -> None:
         print("No transcripts yet. Keep one with 'sidecar transcript capture --newest'.")
 
 
-@command.command(epilog="Example: sidecar transcript verify")
+@command.command(epilog=examples("sidecar transcript verify", "sidecar transcript verify claude-5f1c"))
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @json_option
 @repo_option
@@ -143,9 +145,20 @@ def verify(ids: tuple[str, ...], as_json: bool, repo: str) -> int:
     return 0 if all(one["ok"] for one in outcomes) else 1
 
 
-@command.command(epilog="Example: sidecar transcript export claude-5f1c --output session.jsonl")
+@command.command(
+    epilog=examples(
+        "sidecar transcript export claude-5f1c --output session.jsonl",
+        "sidecar transcript export claude-5f1c --output - | head -3",
+    )
+)
 @click.argument("ident", metavar="ID")
-@click.option("--output", required=True, metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--output",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Where to (- for standard output).",
+)
 @json_option
 @repo_option
 def export(ident: str, output: Path, as_json: bool, repo: str) -> None:
