@@ -48,32 +48,43 @@ def capture(  # one argument an option
     hook: bool,
     as_json: bool,
     repo: str,
-) -> None:
+) -> int:
     """Keep session files as they are; a file that grew stores only what is new."""
     options = Options(limit, incomplete, redact)
     if hook:
         from sidecar.cli.transcript_hook import capture_hooked
 
         capture_hooked(files, options, repo)
-        return
+        return 0
     opened = history.open_history(Path(repo))
     paths = _chosen(opened, files, newest=newest)
     if follow:
         _follow(opened, paths[0], options, as_json=as_json)
-        return
+        return 0
     kept, errors = [], []
     for path in paths:
         try:
             kept.append(history.captured(history.capture(opened, path, _now(), options)))
         except SidecarError as error:  # the others are kept all the same
             errors.append(error)
-    if as_json and kept:
-        print_json({"format": 1, "captured": kept})
-    elif not as_json:
+    if not paths:
+        raise SidecarError(f"no session is in {', '.join(map(str, files))}", "name a session file, or use --newest")
+    return _kept(kept, errors, as_json=as_json)
+
+
+def _kept(kept: list[dict[str, Any]], errors: list[SidecarError], *, as_json: bool) -> int:
+    """Say what was kept and what was not; the others are kept all the same. Raises `SidecarError` where nothing was."""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    failed = [SidecarError(errors[0].message + more, errors[0].fix)] if errors else []
+    if not kept:
+        raise failed[0]
+    if as_json:
+        print_json({"format": 1, "captured": kept, **({"errors": list(map(str, errors))} if errors else {})})
+    else:
         print("".join(f"{_line(one)}\n" for one in kept), end="")
-    if errors:
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise SidecarError(errors[0].message + more, errors[0].fix)
+    for error in failed:
+        print(f"sidecar: {error}", file=sys.stderr)
+    return 2 if failed else 0
 
 
 def _chosen(opened: history.History, files: tuple[Path, ...], *, newest: bool) -> list[Path]:
