@@ -13,6 +13,7 @@ import click
 from seed.errors import SidecarError
 from seed.importers import adr
 from seed.importers.files import Written, repository_root
+from sidecar.cli.common import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +23,19 @@ if TYPE_CHECKING:
 _SIGNS = {"created": "+", "updated": "~", "unchanged": "=", "kept": "!"}
 
 
-@click.group("import")
+@click.group("import", epilog=examples("sidecar import adr docs/adr --dry-run"))
 def command() -> None:
     """Turn existing documents into records."""
 
 
-@command.command("adr")
+@command.command(
+    "adr",
+    epilog=examples(
+        "sidecar import adr docs/adr --dry-run",
+        "sidecar import adr docs/decisions --prefix payments --into knowledge/payments",
+        "sidecar import adr docs/adr --missing-status accepted",
+    ),
+)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--into", default="", metavar="DIR", help="Where records go.  [default: knowledge/PREFIX]")
 @click.option("--prefix", default="", help="What ids begin with.  [default: the base name of DIR]")
@@ -58,13 +66,7 @@ def import_adr(
     Prints for every record what was decided and from where, and what could not be told. Nothing is invented:
     a status that is not written stays unknown. Run it again at any time: what has not changed is not written,
     and a record that you edited is kept.
-
-    \b
-    Examples:
-      sidecar import adr docs/adr --dry-run
-      sidecar import adr docs/decisions --prefix payments --into knowledge/payments
-      sidecar import adr docs/adr --missing-status accepted
-    """  # noqa: D301 - click's mark for text it must not reflow
+    """
     try:
         report = adr.read_folder(folder, prefix=prefix, into=into, missing_status=missing_status)
         written = adr.write(report, target_root(repo), force=force, dry_run=dry_run)
