@@ -24,7 +24,7 @@ def parse(document: Document) -> Page:
     lines = mask(document.text.split("\n"), offset)
     links = {m[1].lower(): m[2] for line in reversed(lines) if (m := _DEFINITION.match(line))}
     lines = ["" if _DEFINITION.match(line) else line for line in lines]
-    return assemble(Source(document, lines, _headings(lines), front, links, doubts))
+    return assemble(Source(document, lines, headings(lines), front, links, doubts))
 
 
 def mask(lines: list[str], start: int = 0) -> list[str]:
@@ -65,7 +65,8 @@ def _without_closing(title: str) -> str:
     return bare.rstrip() if bare != title and bare.endswith((" ", "\t")) else title
 
 
-def _headings(lines: list[str]) -> list[Heading]:
+def headings(lines: list[str]) -> list[Heading]:
+    """Return the headings of masked lines, in order."""
     found = []
     for index, line in enumerate(lines):
         atx = _ATX.match(line)
