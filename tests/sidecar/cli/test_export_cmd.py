@@ -18,7 +18,8 @@ RECORDS: dict[str, str] = {
     'date: 2026-01-02\nbody: "Line one.\\r\\nLine two.\\r\\n"\ntags: [storage, "Ünï"]\nx-owner: {team: blue}\n',
     "decisions/decision-0002.yaml": "# a comment\nid: decision-0002\nkind: decision\nstatus: Accepted\n"
     "title: 'Use \"SQLite\": no [Redis] #2'\ndate: 2026-02-03\nsupersedes: [decision-0001]\n"
-    "context: |\n  Why.\ndecision: |\n  記録は SQLite に。\nconsequences: none\nsource:\n  - {path: docs/a.md, lines: 3-4}\n",
+    "context: |\n  Why.\ndecision: |\n  記録は SQLite に。\nconsequences: none\n"
+    "source:\n  - {path: docs/a.md, lines: 3-4}\n",
     "index.yaml": "id: fact-1\nkind: fact\ntitle: Retries\nstatus: verified\nvalid_until: 2020-01-01\n",
     "facts/fact-2.yaml": "id: fact-2\nkind: fact\ntitle: |\n  Two\n  lines\nstatus: unverified\nbody: no end of line\n",
     "odd/x.yaml": "id: odd\nkind: finding\ntitle: Odd\nstatus: on hold\nbody: |\n\n  ---\n  # Not a title\n\n\n",
