@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from seed.importers import frontmatter
+from seed.importers.marks import with_badges, with_rows
 from seed.importers.pages import Heading, Source, assemble
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _DEFINITION = re.compile(r"^ {0,3}\[([^\]]+)\]:\s*<?([^\s>]+)>?")
 def parse(document: Document) -> Page:
     """Take one Markdown document apart. Never fails: what cannot be read is a doubt."""
     front, offset, doubts = frontmatter.read(document.text)
-    lines = mask(document.text.split("\n"), offset)
+    lines = [with_rows(with_badges(line)) for line in mask(document.text.split("\n"), offset)]
     links = {m[1].lower(): m[2] for line in reversed(lines) if (m := _DEFINITION.match(line))}
     lines = ["" if _DEFINITION.match(line) else line for line in lines]
     return assemble(Source(document, lines, headings(lines), front, links, doubts))
