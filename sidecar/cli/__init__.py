@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
     "import": ("sidecar.cli.import_cmd", "command"),
+    "export": ("sidecar.cli.export_cmd", "export"),
     "transcript": ("sidecar.cli.transcript_cmd", "command"),
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
