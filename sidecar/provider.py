@@ -129,16 +129,34 @@ class Provider:
 
         return gather(self, task, paths, budget=budget, workspace=workspace, seconds=seconds)
 
-    def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
+    def show(
+        self,
+        name: str,
+        *,
+        at: str = "",
+        section: str = "",
+        start: str = "",
+        budget: float = 2.0,
+        size: int = reading.BODY_CHARS,
+    ) -> Answer:
         """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
 
-        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
-        `SidecarError` where there is no such record, section or revision.
+        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page, and
+        ``size`` how many characters of the body a page has. Raises `SidecarError` where there is no such record,
+        section or revision.
         """
 
         def work() -> Answer:
             return reading.show(
-                self.session, self.bases, name, self.clock(), at=at, section=section, start=start, budget=budget
+                self.session,
+                self.bases,
+                name,
+                self.clock(),
+                at=at,
+                section=section,
+                start=start,
+                budget=budget,
+                size=size,
             )
 
         return self.session.healing(work)

@@ -54,6 +54,7 @@ def save(folder: Path, scanned: Scanned) -> None:
     text = json.dumps({**data, "pairs": [asdict(pair) for pair in scanned.pairs]}, ensure_ascii=False)
     fresh = folder / f"{FILE}.{os.getpid()}"
     try:
+        fresh.touch(mode=0o600)  # titles of records are in it: for its owner alone, as the rest of the store
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(folder / FILE)
     except OSError as exc:

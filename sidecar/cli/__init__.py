@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "transcript": ("sidecar.cli.transcript_cmd", "command"),
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
+    "explore": ("sidecar.cli.explore_cmd", "explore"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
     "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
     "gc": ("sidecar.cli.keep_cmd", "gc"),

@@ -63,7 +63,8 @@ def serve(
 
         serve_stdio(server, desk, parent)
         return
-    from sidecar.server.http import host_names, is_loopback, serve_http
+    from sidecar.loopback import host_names, is_loopback
+    from sidecar.server.http import serve_http
 
     if not token and not is_loopback(host):
         token = secrets.token_urlsafe(32)
