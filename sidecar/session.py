@@ -17,6 +17,7 @@ from seed import seeder
 from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
+from seed.encodable import encodable
 from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
@@ -266,7 +267,7 @@ class Session:
 
 def fallback_note(repo: Repository) -> str:
     """Return under which name the store notes the key of the snapshot that a worktree falls back on."""
-    return f"head:{repo.git.path}"
+    return f"head:{encodable(repo.git.path)}"
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:
