@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, cast
 
 import anyio
@@ -95,8 +96,10 @@ class Replies:
         await self.stream.__aenter__()
         return self
 
-    async def __aexit__(self, *exc: object) -> bool | None:
-        return await self.stream.__aexit__(*exc)
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self.stream.__aexit__(kind, error, trace)
 
 
 class Lines:
