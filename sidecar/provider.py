@@ -80,7 +80,10 @@ class Provider:
             view = see(second=self.meaning.needs_second(asked))
             if view.corpus.cjk and asked.phrasings:
                 view = see(second=True)
+            self.bases.budget = budget
             base = self.bases.find(view.commit, view.corpus.snapshot.policy)
+            if base and view.stale and not self.bases.in_time(base, view.corpus.snapshot.policy):
+                base = None  # the answer says that it is of an older commit, and which
             return self.answer(asked, replace(view, base=base), self.clock())
 
         full, body = self.session.healing(work)

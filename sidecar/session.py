@@ -17,7 +17,8 @@ from seed import seeder
 from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
-from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError
+from seed.encodable import encodable
+from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError, UnfinishedError, UnseededError
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
 from seed.git.tree import list_files
@@ -149,13 +150,13 @@ class Session:
         # Only what this very worktree has stood on: another branch, or an old revision, may hold what was overturned.
         known = self.store.noted(self._line)
         corpus = self._load(known) if known else None
+        self.behind = True
         if corpus is None:
-            raise StoreError(
-                f"nothing is seeded here yet and seeding did not finish: {degraded}",
+            raise UnseededError(
+                f"nothing is seeded here yet: {degraded}",
                 "run 'sidecar seed' and see what it says",
             )
         snapshot = corpus.snapshot
-        self.behind = True
         return View(corpus, snapshot.commit, target.commit, stale=True, degraded=degraded, wanted=target)
 
     def _remember(self, target: Wanted) -> None:
@@ -214,6 +215,8 @@ class Session:
             done = seeder.seed(self.repo, self.store, want, needed, budget=budget, wait=wait, progress=progress)
         except DamagedStoreError:
             raise
+        except UnfinishedError as exc:
+            return f"{exc.message} (stopped after {time.monotonic() - start:.1f} s of {budget:g} s)"
         except (StoreError, EmbedderError) as exc:
             return str(exc)
         finally:
@@ -266,7 +269,7 @@ class Session:
 
 def fallback_note(repo: Repository) -> str:
     """Return under which name the store notes the key of the snapshot that a worktree falls back on."""
-    return f"head:{repo.git.path}"
+    return f"head:{encodable(repo.git.path)}"
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

@@ -17,6 +17,7 @@ ABOVE = {"seed": (), "sidecar": ("seed",), "evals": ("seed", "sidecar")}
 
 PURE = {
     "seed.check",
+    "seed.encodable",
     "seed.errors",
     "seed.lifecycle",
     "seed.passages",
