@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from seed.errors import SidecarError
+from sidecar.quote import one_line
 
 # command -> (module, attribute). A command's module is imported when it is called or when its help is shown.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -94,7 +95,7 @@ def _told(exc: BaseException) -> tuple[str, int]:
 
 
 def _fail(text: str, code: int) -> int:
-    print("sidecar: " + " ".join(text.split("\n")), file=sys.stderr)
+    print("sidecar: " + one_line(text), file=sys.stderr)  # it may quote a repository, which must not steer a terminal
     return code
 
 
