@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from seed.errors import SidecarError
+from sidecar.quote import one_line
 
 # command -> (module, attribute). A command's module is imported when it is called or when its help is shown.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -100,7 +101,7 @@ def _told(exc: BaseException) -> tuple[str, str, int]:
 def _fail(message: str, fix: str, code: int, *, as_json: bool) -> int:
     """Say the error in one line on standard error; with --json also as an object, so that its reader gets one."""
     line = f"{message} - {fix}" if fix else message
-    print("sidecar: " + " ".join(line.split("\n")), file=sys.stderr)
+    print("sidecar: " + one_line(line), file=sys.stderr)  # it may quote a repository, which must not steer a terminal
     if as_json:
         from sidecar.cli.common import print_json
 
