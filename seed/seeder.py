@@ -32,9 +32,9 @@ from seed.passages import PROJECTION, cut
 from seed.policy import Policy
 from seed.reader import parse_record
 from seed.record import SCHEMA_VERSION, Parsed, Problem, Record
-from seed.store.lock import exclusive
+from seed.store.engine import Engine
+from seed.store.parsed import Stored, Unseen
 from seed.store.paths import STORE_FORMAT
-from seed.store.store import Store, Stored, Unseen
 
 _BATCH = 32
 """Passages whose vectors are made durable together: about a second of work is lost by a kill."""
@@ -88,7 +88,7 @@ def read_policy(repo: Repository, entries: Sequence[Entry]) -> tuple[Policy, dic
     return policy, glossary, fault
 
 
-def publish_words(repo: Repository, store: Store, want: Wanted, progress: Progress | None = None) -> int:
+def publish_words(repo: Repository, store: Engine, want: Wanted, progress: Progress | None = None) -> int:
     """Parse what is unseen and publish the snapshot with words alone. Returns how many blobs were new.
 
     The caller holds the seeding lock.
@@ -110,13 +110,13 @@ def publish_words(repo: Repository, store: Store, want: Wanted, progress: Progre
     return len(unseen)
 
 
-def published(repo: Repository, store: Store, key: str) -> bool:
+def published(repo: Repository, store: Engine, key: str) -> bool:
     """Tell whether a snapshot is there, and nothing that was missing in this clone has arrived since."""
     return store.has(key) and not any(has_object(repo, oid) for oid in store.noted(_MISSING + key).split())
 
 
 def _read(
-    repo: Repository, store: Store, unseen: Sequence[str], policy: Policy, progress: Progress | None = None
+    repo: Repository, store: Engine, unseen: Sequence[str], policy: Policy, progress: Progress | None = None
 ) -> dict[str, Stored]:
     """Parse blobs into the store and return what it holds of them. The caller holds the seeding lock."""
     found: dict[str, Stored] = {}
@@ -133,7 +133,7 @@ def _read(
     return found
 
 
-def records(repo: Repository, store: Store, tree: str, policy: Policy) -> list[tuple[Entry, Record | None]]:
+def records(repo: Repository, store: Engine, tree: str, policy: Policy) -> list[tuple[Entry, Record | None]]:
     """Return the records of a knowledge tree (without bodies; None: unreadable), by path, through the store's cache.
 
     What is unseen is parsed, and kept unless another process is seeding just now.
@@ -144,7 +144,7 @@ def records(repo: Repository, store: Store, tree: str, policy: Policy) -> list[t
     read = {blob: stored.record for blob, stored in known.items()}
     if unseen:
         try:
-            with exclusive(store.lock_path, _SHORT_WAIT):
+            with store.exclusive(_SHORT_WAIT):
                 read |= {blob: stored.record for blob, stored in _read(repo, store, unseen, policy).items()}
         except StoreError:
             read |= {blob: _parse(repo, blob, policy).record for blob in unseen}
@@ -166,7 +166,7 @@ def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
 
 
 def publish_vectors(
-    store: Store,
+    store: Engine,
     key: str,
     embedder: Embedder,
     deadline: float | None = None,
@@ -195,7 +195,7 @@ def publish_vectors(
 
 
 def _embed(
-    store: Store,
+    store: Engine,
     embedder: Embedder,
     missing: dict[bytes, str],
     deadline: float | None,
@@ -221,7 +221,7 @@ def _embed(
 
 def seed(
     repo: Repository,
-    store: Store,
+    store: Engine,
     want: Wanted,
     choose: Choose,
     *,
@@ -237,7 +237,7 @@ def seed(
     """
     start = time.monotonic()
     deadline = None if budget is None else start + budget
-    with exclusive(store.lock_path, wait):
+    with store.exclusive(wait):
         parsed = 0 if published(repo, store, want.key) else publish_words(repo, store, want, progress)
         loaded = store.load(want.key)
         snapshot = loaded[0] if loaded else None
@@ -250,11 +250,9 @@ def seed(
     return Seeded(want.key, records, parsed, embedded, missing, time.monotonic() - start)
 
 
-def complete(store: Store, key: str, embedder: Embedder) -> bool:
-    """Tell whether every passage of a published snapshot has its vector under this embedder, in the file too."""
+def complete(store: Engine, key: str, embedder: Embedder) -> bool:
+    """Tell whether every passage of a published snapshot has its vector under this embedder, which can be read."""
     plane = store.plane(key, embedder.identity)
     if plane is None:
         return False
-    matrix = store.matrix(embedder.identity)
-    held = 0 if matrix is None else len(matrix)
-    return bool(((plane[0] >= 0) & (plane[0] < held)).all())
+    return bool(((plane[0] >= 0) & (plane[0] < store.held(embedder.identity))).all())

@@ -19,7 +19,7 @@ from seed.git.tree import Entry, has_object, subtree
 from seed.lifecycle import Link, at_day, standings
 from seed.policy import Policy
 from seed.record import Record
-from seed.store.store import Store
+from seed.store.engine import Engine
 from sidecar.answer import NO_SUCCESSOR
 
 _SUCCEEDED = {"superseded_by": "superseded by", "refuted_by": "refuted by"}
@@ -61,7 +61,7 @@ class States:
 class Bases:
     """Finds the default branch and reads its records; both are remembered, since they move seldom."""
 
-    def __init__(self, repo: Repository, store: Store) -> None:
+    def __init__(self, repo: Repository, store: Engine) -> None:
         self.repo = repo
         self.store = store
         self._found: dict[tuple[str, str], Base | None] = {}
