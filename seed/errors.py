@@ -25,6 +25,10 @@ class DamagedStoreError(StoreError):
     """The store's file is damaged: it is set aside and rebuilt, since Git is the truth."""
 
 
+class UnreachableError(StoreError):
+    """No server of the store answers just now: nothing is lost, and a later call may find one."""
+
+
 class EmbedderError(SidecarError):
     """The embedding model cannot be found, verified or loaded."""
 

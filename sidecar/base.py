@@ -6,7 +6,7 @@ then at most `weak`. Everything hangs on two knowledge trees, which the receipt 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -61,7 +61,7 @@ class States:
 class Bases:
     """Finds the default branch and reads its records; both are remembered, since they move seldom."""
 
-    def __init__(self, repo: Repository, store: Engine) -> None:
+    def __init__(self, repo: Repository, store: Callable[[], Engine]) -> None:
         self.repo = repo
         self.store = store
         self._found: dict[tuple[str, str], Base | None] = {}
@@ -97,7 +97,7 @@ class Bases:
         if tree and not has_object(self.repo, tree):
             raise SidecarError(f"the knowledge tree {tree[:12]} of the default branch", "git fetch")
         if key not in self._states:
-            self._states[key] = _states(seeder.records(self.repo, self.store, tree, policy) if tree else [])
+            self._states[key] = _states(seeder.records(self.repo, self.store(), tree, policy) if tree else [])
         return self._states[key]
 
 

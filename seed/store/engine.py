@@ -37,6 +37,15 @@ class Collected:
     after: int
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a server says of itself: ``text``, the step that mends what is wrong ("" for nothing), replicas away."""
+
+    text: str
+    mends: str = ""
+    away: tuple[str, ...] = ()
+
+
 class Engine(Protocol):
     """The store of one repository: parsed records, passages, words, vectors and published snapshots."""
 

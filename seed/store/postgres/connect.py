@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from seed.errors import SidecarError, StoreError
+from seed.errors import SidecarError, StoreError, UnreachableError
 from seed.store.address import Address, shown
 
 try:
@@ -39,10 +39,6 @@ _LOST = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
 _KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
 
 
-class UnreachableError(StoreError):
-    """No server answers just now: nothing is lost, and the next call may find one."""
-
-
 class Server:
     """One server with its pool of connections."""
 
@@ -66,10 +62,9 @@ class Server:
             raise StoreError(f"the engine's address {shown(url)} cannot be used", "correct the URL") from None
 
     def first(self) -> None:
-        """Connect once, so that a server that is not there is told at once. Raises `UnreachableError`."""
+        """Connect and let go, so that a server that is not there is told at once. Raises `UnreachableError`."""
         try:
             psycopg.connect(self.url, connect_timeout=CONNECT_SECONDS).close()
-            self.pool.open()
         except _LOST as exc:
             raise self.unreachable(exc) from None
 
@@ -87,9 +82,8 @@ class Database:
         self.workspace = address.workspace
         self.primary = Server(address.url)
         self.replicas = [Server(url) for url in address.replicas]
-        for server in self.replicas:
-            with suppress(psycopg.Error):
-                server.pool.open()
+        for server in (self.primary, *self.replicas):
+            server.pool.open()
         self._pinned: Connection | None = None
         self._served = self.primary
         self._mark = ""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from seed.errors import UnreachableError
 from seed.store.address import Address
 from seed.store.postgres.connect import Database
-from seed.store.postgres.migrate import migrate
+from seed.store.postgres.migrate import migrate, ready
 from seed.store.postgres.receipts import PostgresReceipts
 from seed.store.postgres.store import PostgresStore
 
@@ -18,8 +19,13 @@ def connected(address: Address) -> Database:
     """
     database = Database(address)
     try:
-        database.primary.first()
-        migrate(database)
+        try:
+            database.primary.first()
+        except UnreachableError:
+            if not database.replicas or not database.read(ready):
+                raise
+        else:
+            migrate(database)
     except BaseException:
         database.close()
         raise
