@@ -17,7 +17,10 @@ from seed.embed.base import ToyEmbedder
 from seed.git.repository import open_repository
 from seed.git.shared import SETTING, from_url, shared_name
 from seed.store.address import REPLICAS, URL, WORKSPACE, address
+from sidecar.backup import backup, restore
+from sidecar.collect import collect as gc
 from sidecar.contradictions import scan
+from sidecar.doctor.diagnose import diagnose
 from sidecar.provider import Provider
 from sidecar.query import Query
 from sidecar.replay import verify
@@ -266,3 +269,68 @@ def test_the_address_is_this_users_alone(private_home: Path, monkeypatch: pytest
         if found
         else False
     )
+
+
+def said(folder: Path, name: str, user: Path) -> list[tuple[str, str]]:
+    return [(f.severity, f.evidence) for f in diagnose(folder, user=user).findings if f.check == name]
+
+
+def test_the_doctor_says_which_engine_and_whether_it_answers(
+    corpus: Path, commit: Commit, server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Engine, versions, workspace and whether HEAD's snapshot is there are told; a server that is away is critical."""
+    assert [s for s, _ in said(corpus, "engine", tmp_path)] == ["ok"]
+    on_server(commit)
+    ((severity, text),) = said(corpus, "engine", tmp_path)
+    assert severity == "warning"
+    with closing(Provider(corpus, clock=lambda: NOW)) as opened:
+        opened.recall(QUESTIONS[0])
+    ((severity, text),) = said(corpus, "engine", tmp_path)
+    assert (severity, "HEAD's among them" in text, "PostgreSQL 18" in text) == ("ok", True, True)
+    assert said(corpus, "receipts", tmp_path)[0][1].startswith("1 receipts on the server")
+    assert said(corpus, "store", tmp_path)[0][0] == "ok"
+    monkeypatch.setenv(REPLICAS, f"postgresql://me:secret@/x?host={tmp_path}")
+    assert [severity for severity, _ in said(corpus, "engine", tmp_path)] == ["ok", "warning"]
+    monkeypatch.setenv(URL, f"postgresql://me:secret@/x?host={tmp_path}")
+    ((severity, text),) = said(corpus, "engine", tmp_path)
+    assert severity == "critical"
+    assert "secret" not in text
+    monkeypatch.delenv(URL)
+    assert said(corpus, "engine", tmp_path)[0][0] == "warning"
+    assert server
+
+
+def test_what_machines_stand_on_is_not_collected(
+    corpus: Path, commit: Commit, server: str, record_text: Callable[..., str], git: Callable[..., str], tmp_path: Path
+) -> None:
+    """`gc` on one machine keeps the snapshot that another machine's worktree stands on, and drops what nobody needs."""
+    assert server
+    on_server(commit)
+    git("remote", "add", "origin", "https://example.org/team/shop")
+    git("clone", "-q", str(corpus), str(tmp_path / "clone"))
+    git("remote", "set-url", "origin", "https://example.org/team/shop", cwd=tmp_path / "clone")
+    with closing(Provider(tmp_path / "clone", clock=lambda: NOW)) as other, closing(Provider(corpus)) as opened:
+        before = other.recall(QUESTIONS[0])
+        for number in range(3):
+            commit({"knowledge/new.yaml": record_text("decision-9", body=f"Edition {number} of it.")})
+            opened.recall(QUESTIONS[0])
+        assert len(opened.session.store.snapshots()) == 4
+        done = gc(corpus)
+        assert (done["snapshots"], done["passages"] > 0, done["vectors"] > 0) == (2, True, True)
+        assert len(opened.session.store.snapshots()) == 2
+        for asked in (opened, other):
+            assert not asked.recall(QUESTIONS[0])["revision"]["stale"]
+        assert less_receipt(other.recall(QUESTIONS[0])) == less_receipt(before)
+        assert gc(corpus)["snapshots"] == 0
+
+
+def test_a_backup_holds_the_receipts_of_the_server(corpus: Path, commit: Commit, server: str, tmp_path: Path) -> None:
+    """Receipts that several machines share go into a backup, and come back from one."""
+    assert server
+    on_server(commit)
+    with closing(provider(corpus)) as opened:
+        kept = opened.recall(QUESTIONS[0])["receipt"]["id"]
+    assert backup(corpus, tmp_path / "b.zip")["receipts"] == 1
+    assert restore(corpus, tmp_path / "b.zip")["new"]["receipts"] == 0
+    with closing(provider(corpus)) as opened:
+        assert [receipt["id"] for receipt in opened.receipts.chain()] == [kept]
