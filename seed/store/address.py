@@ -49,9 +49,9 @@ def shown(url: str) -> str:
     """Return an address without user, password and options, for messages."""
     try:
         parts = urlsplit(url)
-        where = f"{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
     except ValueError:
         return "(unreadable)"
+    where = parts.netloc.rpartition("@")[2]
     socket = re.search(r"[?&]host=([^&]+)", url)
     return f"{where or (socket.group(1) if socket else 'local')}{parts.path}"
 

@@ -19,6 +19,7 @@ from seed.store.address import Address, shown
 try:
     import psycopg
     from psycopg import errors
+    from psycopg.conninfo import conninfo_to_dict
     from psycopg_pool import ConnectionPool, PoolTimeout
 except ImportError:
     raise SidecarError(
@@ -47,19 +48,20 @@ class Server:
         self.shunned = 0.0
         """Until when (time.monotonic) another server is asked first."""
         try:
-            self.pool: ConnectionPool[Connection] = ConnectionPool(
-                url,
-                kwargs={"autocommit": True, "connect_timeout": CONNECT_SECONDS, **_KEEPALIVE},
-                min_size=0,
-                max_size=_POOLED,
-                timeout=CONNECT_SECONDS,
-                max_idle=60.0,
-                num_workers=1,
-                configure=_configure,
-                open=False,
-            )
-        except psycopg.Error:
-            raise StoreError(f"the engine's address {shown(url)} cannot be used", "correct the URL") from None
+            conninfo_to_dict(url)
+        except psycopg.Error:  # whose text holds the whole address
+            raise StoreError(f"the engine's address {shown(url)} cannot be read", "correct the URL") from None
+        self.pool: ConnectionPool[Connection] = ConnectionPool(
+            url,
+            kwargs={"autocommit": True, "connect_timeout": CONNECT_SECONDS, **_KEEPALIVE},
+            min_size=0,
+            max_size=_POOLED,
+            timeout=CONNECT_SECONDS,
+            max_idle=60.0,
+            num_workers=1,
+            configure=_configure,
+            open=False,
+        )
 
     def first(self) -> None:
         """Connect and let go, so that a server that is not there is told at once. Raises `UnreachableError`."""
@@ -67,6 +69,23 @@ class Server:
             psycopg.connect(self.url, connect_timeout=CONNECT_SECONDS).close()
         except _LOST as exc:
             raise self.unreachable(exc) from None
+
+    def living(self) -> Connection:
+        """Return a connection that answers, for the caller to give back. Raises `UnreachableError`."""
+        failed: BaseException = RuntimeError("no attempt")
+        for _ in range(_TRIES):
+            try:
+                connection = self.pool.getconn()
+            except _LOST as exc:
+                raise self.unreachable(exc) from None
+            try:
+                connection.execute("SELECT 1")
+            except _LOST as exc:
+                failed = exc
+                self.pool.putconn(connection)  # which discards it
+                continue
+            return connection
+        raise self.unreachable(failed)
 
     def unreachable(self, exc: BaseException) -> UnreachableError:
         """Return the error that says which server does not answer, without a word of its credentials."""
@@ -112,9 +131,9 @@ class Database:
         failed: UnreachableError | None = None
         for server in self._order(fresh=fresh):
             try:
-                connection = server.pool.getconn()
-            except _LOST as exc:
-                failed = server.unreachable(exc)
+                connection = server.living()
+            except UnreachableError as exc:
+                failed = exc
                 continue
             try:
                 yield connection
