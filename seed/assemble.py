@@ -18,8 +18,8 @@ from seed.passages import PROJECTION
 from seed.policy import Policy
 from seed.record import SCHEMA_VERSION, Record
 from seed.snapshot import Head, Snapshot, Unreadable
+from seed.store.parsed import Stored
 from seed.store.paths import STORE_FORMAT
-from seed.store.store import Stored
 
 
 @dataclass(frozen=True, slots=True)

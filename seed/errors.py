@@ -37,6 +37,10 @@ class UnseededError(StoreError):
     """There is no snapshot to answer from yet."""
 
 
+class UnreachableError(StoreError):
+    """No server of the store answers just now: nothing is lost, and a later call may find one."""
+
+
 class EmbedderError(SidecarError):
     """The embedding model cannot be found, verified or loaded."""
 

@@ -29,8 +29,7 @@ from seed.git.tree import (
     subtree,
 )
 from seed.policy import Policy
-from seed.store.lock import exclusive
-from seed.store.store import Store
+from seed.store.engine import Engine
 
 _BATCH = 32
 """Passages whose vectors are made durable together: about a second of work is lost by a kill."""
@@ -77,7 +76,7 @@ def read_policy(repo: Repository, entries: Sequence[Entry]) -> tuple[Policy, dic
 
 
 def publish_words(
-    repo: Repository, store: Store, want: Wanted, progress: Progress | None = None, deadline: float | None = None
+    repo: Repository, store: Engine, want: Wanted, progress: Progress | None = None, deadline: float | None = None
 ) -> int:
     """Parse what is unseen and publish the snapshot with words alone. Returns how many blobs were new.
 
@@ -101,13 +100,13 @@ def publish_words(
     return len(unseen)
 
 
-def published(repo: Repository, store: Store, key: str) -> bool:
+def published(repo: Repository, store: Engine, key: str) -> bool:
     """Tell whether a snapshot is there, and nothing that was missing in this clone has arrived since."""
     return store.has(key) and not any(has_object(repo, oid) for oid in store.noted(_MISSING + key).split())
 
 
 def publish_vectors(
-    store: Store,
+    store: Engine,
     key: str,
     embedder: Embedder,
     deadline: float | None = None,
@@ -136,7 +135,7 @@ def publish_vectors(
 
 
 def _embed(
-    store: Store,
+    store: Engine,
     embedder: Embedder,
     missing: dict[bytes, str],
     deadline: float | None,
@@ -162,7 +161,7 @@ def _embed(
 
 def seed(
     repo: Repository,
-    store: Store,
+    store: Engine,
     want: Wanted,
     choose: Choose,
     *,
@@ -179,7 +178,7 @@ def seed(
     """
     start = time.monotonic()
     deadline = None if budget is None else start + budget
-    with exclusive(store.lock_path, wait):
+    with store.exclusive(wait):
         parsed = 0 if published(repo, store, want.key) else publish_words(repo, store, want, progress, deadline)
         loaded = store.load(want.key)
         snapshot = loaded[0] if loaded else None
@@ -192,11 +191,9 @@ def seed(
     return Seeded(want.key, records, parsed, embedded, missing, time.monotonic() - start)
 
 
-def complete(store: Store, key: str, embedder: Embedder) -> bool:
-    """Tell whether every passage of a published snapshot has its vector under this embedder, in the file too."""
+def complete(store: Engine, key: str, embedder: Embedder) -> bool:
+    """Tell whether every passage of a published snapshot has its vector under this embedder, which can be read."""
     plane = store.plane(key, embedder.identity)
     if plane is None:
         return False
-    matrix = store.matrix(embedder.identity)
-    held = 0 if matrix is None else len(matrix)
-    return bool(((plane[0] >= 0) & (plane[0] < held)).all())
+    return bool(((plane[0] >= 0) & (plane[0] < store.held(embedder.identity))).all())

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from seed.store import vectors
 from seed.store.database import guarded
+from seed.store.parsed import numbers
 
 _PRIVATE = 0o077
 
@@ -79,9 +80,7 @@ def loose(
     held = set(keep.tolist())
     blobs = []
     for oid, version, parsed in database.execute("SELECT oid, version, parsed FROM blobs"):
-        _, _, cuts, title = json.loads(parsed)
-        named = {cut[0] for cut in cuts} | ({title[0]} if title[0] else set())
-        if not named <= held:
+        if not numbers(parsed) <= held:
             blobs.append((oid, version))
     rows = database.execute("SELECT pid, sha FROM passages").fetchall()
     wanted = {sha for pid, sha in rows if pid in held} | set(spare)
