@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seed.assemble import Wanted, assemble
+from seed.assemble import EMPTY, Base, Wanted, assemble, base_of
 from seed.blobs import Progress, read, version
 from seed.embed.base import Embedder
 from seed.errors import SidecarError
@@ -80,24 +80,32 @@ def publish_words(
 ) -> int:
     """Parse what is unseen and publish the snapshot with words alone. Returns how many blobs were new.
 
-    Raises `UnfinishedError` when ``deadline``, a time.monotonic() moment, passes before all is read. The caller holds
-    the seeding lock.
+    What the newest snapshot has already is taken over. Raises `UnfinishedError` when ``deadline``, a time.monotonic()
+    moment, passes before all is read. The caller holds the seeding lock.
     """
     entries = list_files(repo, want.tree)
     policy, glossary, fault = read_policy(repo, entries)
     files = [(e, "") for e in entries if is_record_path(e.path)]
     files += [(Entry(c.path, c.blob), c.ref) for c in want.candidates]
-    blobs = list(dict.fromkeys(e.blob for e, _ in files))
+    base = _base(store, version(policy))
+    changed = [file for file, place in zip(files, base.places(files), strict=True) if place < 0]
+    blobs = list(dict.fromkeys(entry.blob for entry, _ in changed))
     known = store.stored(blobs, version(policy))
     unseen = [blob for blob in blobs if blob not in known]
     known |= read(repo, store, unseen, policy, progress, deadline)
-    snapshot, lengths = assemble(want, files, known, policy, glossary, fault)
+    snapshot, lengths = assemble(want, files, known, policy, glossary, fault, version(policy), base)
     store.publish(snapshot, lengths)
     configured = [e.blob for e in entries if e.path in CONFIGURATION]
     missing = [blob for blob in (*unseen, *configured) if not has_object(repo, blob)]
     if missing or store.noted(_MISSING + want.key):
         store.note(_MISSING + want.key, " ".join(missing))
     return len(unseen)
+
+
+def _base(store: Engine, parsed: str) -> Base:
+    """Return the newest snapshot of the same version of parsed files, to take heads over from."""
+    loaded = store.load()
+    return base_of(*loaded) if loaded and loaded[0].version == parsed else EMPTY
 
 
 def published(repo: Repository, store: Engine, key: str) -> bool:
