@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from seed import seeder
+from seed import blobs
 from seed.errors import SidecarError
 from seed.git.remote import default_branch, on_remote, push_command, remote_name
 from seed.git.tree import subtree
@@ -61,7 +61,7 @@ def listing(provider: Provider, *, budget: float = 2.0, nearest: bool = True) ->
 
 def _ids(provider: Provider, tree: str, policy: Policy) -> frozenset[str]:
     session = provider.session
-    read = seeder.records(session.repo, session.store, tree, policy)
+    read = blobs.records(session.repo, session.store, tree, policy)
     return frozenset(record.id.casefold() for _, record in read if record is not None)
 
 

@@ -117,6 +117,7 @@ def show(
     found |= _body(head, record, section, start, size)
     found["paths"] = _paths(session, view, head, record)
     if not at.strip():
+        bases.budget = budget
         _on_base(found["record"], bases, view, today)
     touches, complete = history(session.repo, _tip(view, head), head.path, MAX_HISTORY)
     found["history"] = [{k: one_line(v, 120) for k, v in asdict(touch).items()} for touch in touches]
@@ -176,7 +177,10 @@ def _plain(values: dict[str, str]) -> dict[str, str]:
 def _on_base(facts: dict[str, Any], bases: Bases, view: View, today: date) -> None:
     """Say on the record itself what the default branch did to it since: it is read to confirm an answer."""
     policy = view.corpus.snapshot.policy
-    since = bases.since(bases.find(view.commit, policy), policy, today)
+    base = bases.find(view.commit, policy)
+    if base and view.stale and not bases.in_time(base, policy):
+        return  # the record says that it is of an older commit, and which
+    since = bases.since(base, policy, today)
     if since is not None:
         since.mark([facts])
 

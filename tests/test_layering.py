@@ -17,6 +17,7 @@ ABOVE = {"seed": (), "sidecar": ("seed",), "evals": ("seed", "sidecar")}
 
 PURE = {
     "seed.check",
+    "seed.encodable",
     "seed.errors",
     "seed.lifecycle",
     "seed.passages",
@@ -28,9 +29,13 @@ PURE = {
     "seed.text",
     "seed.yamltext",
     "seed.embed.identity",
+    "seed.importers.exchange",
+    "seed.importers.notes",
+    "seed.importers.restore",
     "sidecar.answer",
     "sidecar.corpus",
     "sidecar.cursor",
+    "sidecar.exporters.document",
     "sidecar.floor",
     "sidecar.lexical",
     "sidecar.mentions",
@@ -89,6 +94,7 @@ PROCESSES = {
 }
 OUTSIDE = {
     "sidecar.doctor.environment",  # names the versions of libraries and uses none of them
+    "evals.bench.agents",  # makes the repository that its agent works in
     "evals.bench.early_facts",  # asks the server as a client does
     "evals.bench.load",  # the same
     "evals.bench.soak",  # checks from outside that nothing was lost
