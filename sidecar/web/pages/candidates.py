@@ -54,7 +54,7 @@ def one(reader: Reader, given: Given) -> Page:
 
 def _admitted(look: Look) -> frozenset[str]:
     """Return the folded ids of the candidates that the door lets through."""
-    return frozenset(look.view.corpus.heads[n].record.id.casefold() for n in look.qualifying(_WAITING))
+    return frozenset(look.told[n].id.casefold() for n in look.qualifying(_WAITING))
 
 
 def _told(entry: dict[str, Any]) -> dict[str, Any]:
