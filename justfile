@@ -34,6 +34,10 @@ soak *ARGS:
     python -m evals.bench.soak {{ARGS}}
     python -m evals.bench.reliability
 
+# Fuzz all that reads other people's input, a minute for each target; needs `pip install -e '.[fuzz]'`.
+fuzz *ARGS:
+    nice -n 15 python -m evals.bench.fuzz {{ARGS}}
+
 # Rewrite the command reference in the README.
 reference:
     python -m sidecar.cli.reference

@@ -13,6 +13,7 @@ import click
 from seed.errors import SidecarError
 from seed.importers import adr
 from seed.importers.files import Written, repository_root
+from sidecar.quote import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ def import_adr(
         report = adr.read_folder(folder, prefix=prefix, into=into, missing_status=missing_status)
         written = adr.write(report, target_root(repo), force=force, dry_run=dry_run)
     except SidecarError as error:
-        click.echo(f"sidecar: {error}", err=True)
+        click.echo(f"sidecar: {one_line(str(error))}", err=True)
         raise SystemExit(error.code) from error
     if as_json:
         click.echo(json.dumps(as_dict(report, written, dry_run=dry_run), ensure_ascii=False, indent=1))
