@@ -16,7 +16,7 @@ from seed.git.repository import head_commit, inside, resolve
 from seed.git.tree import list_files, subtree
 from seed.git.worktree import WorkingTree
 from seed.store import portable
-from seed.store.receipts import Receipts
+from seed.store.engine import Chain
 from sidecar import answer as answers
 from sidecar import compose, contradictions, cursor, reading, status
 from sidecar import receipt as receipts
@@ -52,12 +52,12 @@ class Provider:
     ) -> None:
         self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
-        self._receipts: Receipts | None = None
+        self._receipts: Chain | None = None
         self.any_session = False
         """Whether sessions of other repositories may be kept too: a flag of the server, never an argument."""
         self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
-        self.bases = Bases(self.session.repo, self.session.store)
+        self.bases = Bases(self.session.repo, lambda: self.session.store)
 
     def close(self) -> None:
         """Close store and receipts."""
@@ -80,7 +80,10 @@ class Provider:
             view = see(second=self.meaning.needs_second(asked))
             if view.corpus.cjk and asked.phrasings:
                 view = see(second=True)
+            self.bases.budget = budget
             base = self.bases.find(view.commit, view.corpus.snapshot.policy)
+            if base and view.stale and not self.bases.in_time(base, view.corpus.snapshot.policy):
+                base = None  # the answer says that it is of an older commit, and which
             return self.answer(asked, replace(view, base=base), self.clock())
 
         full, body = self.session.healing(work)
@@ -129,16 +132,34 @@ class Provider:
 
         return gather(self, task, paths, budget=budget, workspace=workspace, seconds=seconds)
 
-    def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
+    def show(
+        self,
+        name: str,
+        *,
+        at: str = "",
+        section: str = "",
+        start: str = "",
+        budget: float = 2.0,
+        size: int = reading.BODY_CHARS,
+    ) -> Answer:
         """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
 
-        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
-        `SidecarError` where there is no such record, section or revision.
+        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page, and
+        ``size`` how many characters of the body a page has. Raises `SidecarError` where there is no such record,
+        section or revision.
         """
 
         def work() -> Answer:
             return reading.show(
-                self.session, self.bases, name, self.clock(), at=at, section=section, start=start, budget=budget
+                self.session,
+                self.bases,
+                name,
+                self.clock(),
+                at=at,
+                section=section,
+                start=start,
+                budget=budget,
+                size=size,
             )
 
         return self.session.healing(work)
@@ -233,10 +254,10 @@ class Provider:
             return receipts.seal(body, ""), False
 
     @property
-    def receipts(self) -> Receipts:
+    def receipts(self) -> Chain:
         """Return the chain of receipts, opened at the first use."""
         if self._receipts is None:
-            self._receipts = Receipts(self.session.kept)
+            self._receipts = self.session.shelf.receipts()
         return self._receipts
 
     def workspace(self, query: Query, corpus: Corpus) -> str:

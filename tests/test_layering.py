@@ -17,6 +17,7 @@ ABOVE = {"seed": (), "sidecar": ("seed",), "evals": ("seed", "sidecar")}
 
 PURE = {
     "seed.check",
+    "seed.encodable",
     "seed.errors",
     "seed.lifecycle",
     "seed.passages",
@@ -93,6 +94,7 @@ PROCESSES = {
 }
 OUTSIDE = {
     "sidecar.doctor.environment",  # names the versions of libraries and uses none of them
+    "evals.bench.agents",  # makes the repository that its agent works in
     "evals.bench.early_facts",  # asks the server as a client does
     "evals.bench.load",  # the same
     "evals.bench.soak",  # checks from outside that nothing was lost

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 20  # a record over 1 MiB is refused by name, so its source is as well
 MAX_EXPORT = 1 << 28  # an export may hold every record there is
 _TEXT = frozenset({"", ".adoc", ".asciidoc", ".org", ".txt", ".docx", ".odt", ".html", ".textile", ".wiki"})
-_IGNORED = frozenset({"node_modules", "__pycache__", "venv", "_site", "_build", "target"})
+IGNORED = frozenset({"node_modules", "__pycache__", "venv", "_site", "_build", "target"})
 _MARK = re.compile(r"^# Imported by sidecar from [^\n]*; digest ([0-9a-f]{16})\.[^\n]*\n")
 
 
@@ -89,7 +89,7 @@ def _walk(folder: Path) -> Iterable[Path]:
         raise SidecarError(f"{error.filename} cannot be read: {error.strerror}", "check its permissions")
 
     for root, folders, names in os.walk(folder, onerror=fail):
-        folders[:] = [name for name in folders if not name.startswith(".") and name not in _IGNORED]
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in IGNORED]
         yield from (Path(root, name) for name in names if not name.startswith("."))
 
 

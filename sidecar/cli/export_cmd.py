@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidecar.cli.common import json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 from sidecar.cli.recall_cmd import BUDGET_SECONDS, filters
 from sidecar.quote import safe
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sidecar.exporters.folder import Placed
 
 
-@click.group()
+@click.group(epilog=examples("sidecar export markdown docs/decisions", "sidecar export json records.json"))
 def export() -> None:
     """Write the records as files for others; each says its effective status, and candidates only come when asked."""
 
@@ -29,7 +29,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     return force(filters(json_option(repo_option(command))))
 
 
-@export.command("markdown", epilog="Example: sidecar export markdown docs/decisions --kind decision --kind adr")
+@export.command("markdown", epilog=examples("sidecar export markdown docs/decisions --kind decision --kind adr"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @_options
 def markdown(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's options
@@ -39,7 +39,7 @@ def markdown(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's op
     _to_folder("markdown", folder, files, options)
 
 
-@export.command("okf", epilog="Example: sidecar export okf build/knowledge --status accepted")
+@export.command("okf", epilog=examples("sidecar export okf build/knowledge --status accepted"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @_options
 def okf(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's options
@@ -49,7 +49,7 @@ def okf(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's options
     _to_folder("okf", folder, files, options)
 
 
-@export.command("json", epilog="Example: sidecar export json records.json; sidecar export json - --lines | jq .title")
+@export.command("json", epilog=examples("sidecar export json records.json", "sidecar export json - --lines"))
 @click.argument("file", metavar="FILE|-", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--lines", is_flag=True, help="One record a line.  [default: for a FILE that ends in .jsonl]")
 @_options

@@ -12,6 +12,7 @@ import click
 from seed.errors import SidecarError
 from seed.importers import adr
 from seed.importers.files import repository_root, write_records
+from sidecar.cli.common import examples
 from sidecar.cli.import_report import as_dict, render
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from seed.importers.model import ImportReport
 
 
-@click.group("import")
+@click.group("import", epilog=examples("sidecar import adr docs/adr --dry-run", "sidecar import markdown MEMORY.md"))
 def command() -> None:
     """Turn existing documents into records."""
 
@@ -36,7 +37,14 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@command.command("adr")
+@command.command(
+    "adr",
+    epilog=examples(
+        "sidecar import adr docs/adr --dry-run",
+        "sidecar import adr docs/decisions --prefix payments --into knowledge/payments",
+        "sidecar import adr docs/adr --missing-status accepted",
+    ),
+)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--into", default="", metavar="DIR", help="Where records go.  [default: knowledge/PREFIX]")
 @click.option("--prefix", default="", help="What ids begin with.  [default: the base name of DIR]")
@@ -48,17 +56,18 @@ def import_adr(folder: Path, into: str, prefix: str, missing_status: str, **opti
     Prints for every record what was decided and from where, and what could not be told. Nothing is invented:
     a status that is not written stays unknown. Run it again at any time: what has not changed is not written,
     and a record that you edited is kept.
-
-    \b
-    Examples:
-      sidecar import adr docs/adr --dry-run
-      sidecar import adr docs/decisions --prefix payments --into knowledge/payments
-      sidecar import adr docs/adr --missing-status accepted
-    """  # noqa: D301 - click's mark for text it must not reflow
+    """
     _run(lambda: adr.read_folder(folder, prefix=prefix, into=into, missing_status=missing_status), options)
 
 
-@command.command("markdown")
+@command.command(
+    "markdown",
+    epilog=examples(
+        "sidecar import markdown MEMORY.md AGENTS.md --dry-run",
+        "sidecar import markdown docs/review-notes.md --kind finding --split heading",
+        "sidecar import markdown exported/",
+    ),
+)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--kind", default="fact", metavar="KIND", help="What an item is: fact or finding.  [default: fact]")
 @click.option(
@@ -82,13 +91,7 @@ def import_markdown(
     A page or folder that the sidecar exported gives back its records. Any other file is split into facts or findings
     that nobody has confirmed (unverified, agent_generated), each with its lines. Imported again, an item keeps its
     id also when its text was changed, and what changed is said.
-
-    \b
-    Examples:
-      sidecar import markdown MEMORY.md AGENTS.md --dry-run
-      sidecar import markdown docs/review-notes.md --kind finding --split heading
-      sidecar import markdown exported/
-    """  # noqa: D301 - click's mark for text it must not reflow
+    """
     from seed.importers.facts import Wanted
     from seed.importers.outside import markdown
 
@@ -96,7 +99,7 @@ def import_markdown(
     _run(lambda: markdown(_repository(options["repo"]), paths, wanted), options)
 
 
-@command.command("okf")
+@command.command("okf", epilog=examples("sidecar import okf build/knowledge --dry-run"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--prefix", default="", help="What ids of others' concepts begin with.")
 @click.option("--into", default="", metavar="DIR", help="Where records go.  [default: knowledge]")
@@ -105,27 +108,18 @@ def import_okf(folder: Path, prefix: str, into: str, **options: Any) -> None:  #
     """Import a bundle in the Open Knowledge Format: one of 'sidecar export okf' exactly, others' by its concepts.
 
     OKF says whether a page is ready to be read, not whether a decision was taken: others' decisions stay unknown.
-
-    \b
-    Example:
-      sidecar import okf build/knowledge --dry-run
-    """  # noqa: D301 - click's mark for text it must not reflow
+    """
     from seed.importers.outside import bundle
 
     _run(lambda: bundle(_repository(options["repo"]), folder, prefix=prefix, into=into), options)
 
 
-@command.command("jsonl")
+@command.command("jsonl", epilog=examples("sidecar import jsonl records.jsonl --dry-run"))
 @click.argument("file", metavar="FILE|-", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--into", default="", metavar="DIR", help="Where records go.  [default: knowledge]")
 @_options
 def import_jsonl(file: Path, into: str, **options: Any) -> None:  # noqa: ANN401 - click's options
-    """Import records as JSON: an export, or one record a line with the keys of a record file; - is standard input.
-
-    \b
-    Example:
-      sidecar import jsonl records.jsonl --dry-run
-    """  # noqa: D301 - click's mark for text it must not reflow
+    """Import records as JSON: an export, or one record a line with the keys of a record file; - is standard input."""
     from seed.importers.outside import jsonl
 
     _run(lambda: jsonl(_repository(options["repo"]), file, into=into), options)

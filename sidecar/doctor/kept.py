@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 
 from seed.errors import SidecarError
 from seed.git.remote import on_remote, push_command, remote_name
-from seed.store.receipts import broken_link, receipts_file
+from seed.store.receipts import Links, broken_link, receipts_file
 from seed.transcript.archive import DAMAGED, Archive
 from sidecar.doctor.patient import Patient
 from sidecar.doctor.table import Said
 from sidecar.history import History, verified
 from sidecar.pending import committed, pending
 from sidecar.receipt import identify
+from sidecar.shelf import open_receipts
 
 _MANY = 20
 _OLD_DAYS = 30
@@ -24,6 +26,9 @@ _RESTORE = "sidecar restore FILE, from a backup"
 
 def receipts(patient: Patient) -> Iterator[Said]:
     """Tell whether every receipt is as it was written and names the one before it."""
+    if patient.on_server:
+        yield _on_server(patient)
+        return
     path = receipts_file(patient.kept)
     if not path.exists():
         yield "ok", "no receipts yet", ""
@@ -33,6 +38,15 @@ def receipts(patient: Patient) -> Iterator[Said]:
         yield "critical", f"{path}: {problem}", _RESTORE
     else:
         yield "ok", f"{count} receipts, each as written and naming the one before", ""
+
+
+def _on_server(patient: Patient) -> Said:
+    with closing(open_receipts(patient.git)) as chain:
+        links, every = Links(identify), chain.chain()
+    for number, receipt in enumerate(every, 1):
+        if problem := links.problem(str(receipt.get("id")), receipt):
+            return "critical", f"on the server: receipt {number} {problem}", _RESTORE
+    return "ok", f"{len(every)} receipts on the server, each as written and naming the one before", ""
 
 
 def unpushed(patient: Patient) -> Iterator[Said]:
