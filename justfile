@@ -34,7 +34,11 @@ soak *ARGS:
     python -m evals.bench.soak {{ARGS}}
     python -m evals.bench.reliability
 
-# Rewrite the command reference in the README.
+# The pages under docs, with every link checked.
+docs:
+    mkdocs build --site-dir site
+
+# Rewrite the command reference in the README and docs/reference.
 reference:
     python -m sidecar.cli.reference
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seed import seeder
+from seed import blobs
 from sidecar import answer as answers
 from sidecar import cursor
 from sidecar import receipt as receipts
@@ -111,7 +111,7 @@ def _passage(session: Session, corpus: Corpus, hit: Hit, texts: dict[int, tuple[
         return {}
     head = corpus.heads[hit.ordinal]
     first = int((corpus.documents.owners < hit.ordinal).sum())
-    cuts = session.store.cuts(head.blob, seeder.version(corpus.snapshot.policy))
+    cuts = session.store.cuts(head.blob, blobs.version(corpus.snapshot.policy))
     cut = cuts[hit.passage - first]
     _, text, skip = texts[cut.pid]
     return {

@@ -80,7 +80,10 @@ class Provider:
             view = see(second=self.meaning.needs_second(asked))
             if view.corpus.cjk and asked.phrasings:
                 view = see(second=True)
+            self.bases.budget = budget
             base = self.bases.find(view.commit, view.corpus.snapshot.policy)
+            if base and view.stale and not self.bases.in_time(base, view.corpus.snapshot.policy):
+                base = None  # the answer says that it is of an older commit, and which
             return self.answer(asked, replace(view, base=base), self.clock())
 
         full, body = self.session.healing(work)
@@ -129,16 +132,34 @@ class Provider:
 
         return gather(self, task, paths, budget=budget, workspace=workspace, seconds=seconds)
 
-    def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
+    def show(
+        self,
+        name: str,
+        *,
+        at: str = "",
+        section: str = "",
+        start: str = "",
+        budget: float = 2.0,
+        size: int = reading.BODY_CHARS,
+    ) -> Answer:
         """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
 
-        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
-        `SidecarError` where there is no such record, section or revision.
+        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page, and
+        ``size`` how many characters of the body a page has. Raises `SidecarError` where there is no such record,
+        section or revision.
         """
 
         def work() -> Answer:
             return reading.show(
-                self.session, self.bases, name, self.clock(), at=at, section=section, start=start, budget=budget
+                self.session,
+                self.bases,
+                name,
+                self.clock(),
+                at=at,
+                section=section,
+                start=start,
+                budget=budget,
+                size=size,
             )
 
         return self.session.healing(work)

@@ -17,7 +17,15 @@ from seed import seeder
 from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
-from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError, UnreachableError
+from seed.errors import (
+    DamagedStoreError,
+    EmbedderError,
+    SidecarError,
+    StoreError,
+    UnfinishedError,
+    UnreachableError,
+    UnseededError,
+)
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
 from seed.git.tree import list_files
@@ -159,13 +167,13 @@ class Session:
         # Only what this very worktree has stood on: another branch, or an old revision, may hold what was overturned.
         known = self.store.noted(self._line)
         corpus = self._load(known) if known else None
+        self.behind = True
         if corpus is None:
-            raise StoreError(
-                f"nothing is seeded here yet and seeding did not finish: {degraded}",
+            raise UnseededError(
+                f"nothing is seeded here yet: {degraded}",
                 "run 'sidecar seed' and see what it says",
             )
         snapshot = corpus.snapshot
-        self.behind = True
         return View(corpus, snapshot.commit, target.commit, stale=True, degraded=degraded, wanted=target)
 
     def _remember(self, target: Wanted) -> None:
@@ -222,6 +230,8 @@ class Session:
             done = seeder.seed(self.repo, self.store, want, needed, budget=budget, wait=wait, progress=progress)
         except DamagedStoreError:
             raise
+        except UnfinishedError as exc:
+            return f"{exc.message} (stopped after {time.monotonic() - start:.1f} s of {budget:g} s)"
         except (StoreError, EmbedderError) as exc:
             return str(exc)
         finally:

@@ -7,6 +7,7 @@ import time
 from contextlib import suppress
 
 from seed import seeder
+from seed.encodable import encodable
 from seed.errors import SidecarError, StoreError, UnreachableError
 from seed.git.repository import Repository, head_commit
 from seed.git.shared import shared_name
@@ -93,7 +94,7 @@ class Shelf:
 
 def fallback_note(repo: Repository) -> str:
     """Return under which name the store notes the key of the snapshot that a worktree of this machine falls back on."""
-    return f"head:{platform.node()}:{repo.git.path}"
+    return f"head:{platform.node()}:{encodable(repo.git.path)}"
 
 
 def asked(repo: Repository) -> Address | None:

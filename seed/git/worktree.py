@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pygit2
 
+from seed.git.command import run_git
 from seed.git.repository import KNOWLEDGE, Repository, head_commit
 from seed.git.tree import is_record_path, list_files, subtree
 from seed.yamltext import MAX_BYTES
@@ -69,3 +71,13 @@ def record_files(root: Path) -> list[tuple[str, Path]]:
         if not file.is_symlink() and file.is_file()
     ]
     return sorted((path, file) for path, file in found if is_record_path(path))
+
+
+def uncommitted(repo: Repository, paths: Sequence[str]) -> list[str]:
+    """Return which of these files and folders hold something that `git add` would take. Raises `SidecarError`."""
+    found = []
+    for path in paths:
+        done = run_git(["status", "--porcelain", "--", path], repo.root) if (repo.root / path).exists() else None
+        if done and done.stdout:
+            found.append(path)
+    return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from seed.importers.naming import LABELS, Name
@@ -53,6 +55,22 @@ def numbers_bare(pages: Iterable[Page], names: Mapping[str, Name]) -> bool:
         number, mark, _ = page.title.partition(" ")
         own += bool(mark) and number.isdigit() and int(number) == names[page.path].value
     return own >= _ENOUGH
+
+
+def with_labels(pages: Iterable[Page], names: Mapping[str, Name]) -> dict[str, Name]:
+    """Return the names with the label of the heading where the file's number has none: "TEP-0012: Bells".
+
+    A label nobody knows counts on two pages at least, each with the number of its file.
+    """
+    found: dict[str, str] = {}
+    for page in pages:
+        match = _NUMBERING.match(page.title)
+        own = names[page.path].value
+        if match and match["label"] and own is not None and int(match["number"]) == own:
+            found[page.path] = match["label"].lower()
+    counts = Counter(found.values())
+    kept = {path: label for path, label in found.items() if label in LABELS or counts[label] > 1}
+    return {path: replace(name, label=name.label or kept.get(path, "")) for path, name in names.items()}
 
 
 def is_placeholder(page: Page) -> bool:

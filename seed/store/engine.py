@@ -175,8 +175,12 @@ class Chain(Protocol):
         """Return the receipts whose id starts with ``ident`` ("sha256:" may be left out), at most two."""
         ...
 
-    def newest(self, limit: int) -> list[Receipt]:
-        """Return the newest receipts first."""
+    def newest(self, limit: int, skip: int = 0) -> list[Receipt]:
+        """Return the newest receipts first, after those to skip."""
+        ...
+
+    def count(self) -> int:
+        """Return how many receipts there are."""
         ...
 
     def chain(self) -> list[Receipt]:

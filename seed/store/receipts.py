@@ -104,10 +104,14 @@ class Receipts:
         rows = self.database.execute("SELECT body FROM receipts WHERE id LIKE ? LIMIT 2", (prefix + "%",))
         return [json.loads(row[0]) for row in rows]
 
-    def newest(self, limit: int) -> list[Receipt]:
-        """Return the newest receipts first."""
-        rows = self.database.execute("SELECT body FROM receipts ORDER BY number DESC LIMIT ?", (limit,))
+    def newest(self, limit: int, skip: int = 0) -> list[Receipt]:
+        """Return the newest receipts first, after leaving out the newest ``skip``."""
+        rows = self.database.execute("SELECT body FROM receipts ORDER BY number DESC LIMIT ? OFFSET ?", (limit, skip))
         return [json.loads(row[0]) for row in rows]
+
+    def count(self) -> int:
+        """Return how many receipts there are."""
+        return int(self.database.execute("SELECT COUNT(*) FROM receipts").fetchone()[0])
 
     def chain(self) -> list[Receipt]:
         """Return all receipts, oldest first."""

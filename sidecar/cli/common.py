@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -30,9 +31,19 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
+def examples(*lines: str) -> str:
+    """Return the block of examples that ends the help of every command; a test parses each of them."""
+    return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))
+
+
 def print_json(value: object) -> None:
     """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2))
+
+
+def in_colour() -> bool:
+    """Tell whether standard output takes colours: a terminal that can, whose user did not set NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 @contextmanager

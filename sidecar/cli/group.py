@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from sidecar.cli import COMMANDS
+from sidecar.cli.common import examples
 
 
 class LazyGroup(click.Group):
@@ -58,7 +59,16 @@ def _version(ctx: click.Context, _: click.Parameter, value: Any) -> None:  # noq
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=examples(
+        "sidecar init",
+        'sidecar recall "Which database holds session state?"',
+        'sidecar new decision "Session state lives in SQLite"',
+        "sidecar recall --help",
+    ),
+)
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version.")
 def sidecar() -> None:
     """Ask what a project has decided, and get what still applies, or an honest no match."""

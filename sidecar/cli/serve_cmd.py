@@ -8,12 +8,18 @@ from pathlib import Path
 
 import click
 
-from sidecar.cli.common import repo_option
+from sidecar.cli.common import examples, repo_option
 
 PROFILES = ("default", "history", "review")
 
 
-@click.command(epilog="Example: sidecar serve --repo . (an agent starts this; it speaks MCP on stdin and stdout)")
+@click.command(
+    epilog=examples(
+        "sidecar serve",
+        "sidecar serve --allow ~/code --profile default --profile review",
+        "sidecar serve --http --port 8765",
+    )
+)
 @click.option("--http", "over_http", is_flag=True, help="Streamable HTTP instead of stdin and stdout.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind; any but loopback needs a token.")
 @click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
@@ -57,7 +63,8 @@ def serve(
 
         serve_stdio(server, desk, parent)
         return
-    from sidecar.server.http import host_names, is_loopback, serve_http
+    from sidecar.loopback import host_names, is_loopback
+    from sidecar.server.http import serve_http
 
     if not token and not is_loopback(host):
         token = secrets.token_urlsafe(32)

@@ -28,6 +28,7 @@ READING_COMMANDS = {
     "conflicts": ["scan"],
     "context": ["where do orders live", "--path", "shop/checkout.py"],
     "graph": ["decision-1"],
+    "export": ["json", "-"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
@@ -137,6 +138,21 @@ def test_commands_take_records_through_the_door(
     for form in ([], ["--json"]):
         main([command, *READING_COMMANDS[command], "--repo", str(shop), *form])
         assert CANARY not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["markdown", "okf"])
+def test_exported_folders_take_records_through_the_door(
+    shop: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An export writes records while the door is open, and not a word of them once it is shut."""
+
+    def words(folder: str) -> str:
+        assert main(["export", form, str(tmp_path / folder), "--repo", str(shop)]) == 0
+        return "".join(file.read_text(encoding="utf-8") for file in (tmp_path / folder).rglob("*") if file.is_file())
+
+    assert CANARY in words("open")
+    _shut(monkeypatch)
+    assert CANARY not in words("shut")
 
 
 @pytest.mark.parametrize("tool", READING_TOOLS)

@@ -11,7 +11,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from sidecar.server.http import host_names, is_loopback
+from sidecar.loopback import host_names, is_loopback
 
 from .conftest import MODES, SERVE, ask, environment
 
