@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed import text
-from seed.git.candidates import Candidate
 from seed.facets import FACETS, Facet, facet, facets, gather, spread
+from seed.git.candidates import Candidate
 from seed.git.tree import Entry
 from seed.heads import Heads, pack, revise
 from seed.lifecycle import standings
@@ -158,7 +158,9 @@ def _placed(
             continue
         if ref and taken is None:  # candidates come last
             ids = base.facets["id"]
-            taken = {ids.one(n).casefold() for n in take if n < ids.size} | {head.record.id.casefold() for head in heads}
+            taken = {ids.one(n).casefold() for n in take if n < ids.size} | {
+                head.record.id.casefold() for head in heads
+            }
         if ref and record is not None and record.id.casefold() in (taken or ()):
             continue
         if record is not None:
