@@ -67,12 +67,8 @@ def import_adr(
     a status that is not written stays unknown. Run it again at any time: what has not changed is not written,
     and a record that you edited is kept.
     """
-    try:
-        report = adr.read_folder(folder, prefix=prefix, into=into, missing_status=missing_status)
-        written = adr.write(report, target_root(repo), force=force, dry_run=dry_run)
-    except SidecarError as error:
-        click.echo(f"sidecar: {error}", err=True)
-        raise SystemExit(error.code) from error
+    report = adr.read_folder(folder, prefix=prefix, into=into, missing_status=missing_status)
+    written = adr.write(report, target_root(repo), force=force, dry_run=dry_run)
     if as_json:
         click.echo(json.dumps(as_dict(report, written, dry_run=dry_run), ensure_ascii=False, indent=1))
     else:
