@@ -106,7 +106,7 @@ def _fail(exc: BaseException, *, as_json: bool) -> int:
     """
     message, fix, code = _told(exc)
     for line in getattr(exc, "lines", None) or [f"{message} - {fix}" if fix else message]:
-        print("sidecar: " + one_line(line), file=sys.stderr)  # it may quote a repository, which must not steer a terminal
+        print("sidecar: " + one_line(line), file=sys.stderr)  # a repository it quotes must not steer a terminal
     if as_json:
         from sidecar.cli.common import print_json
 
