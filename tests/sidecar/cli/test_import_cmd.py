@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sidecar.cli.import_cmd import command
+from sidecar.cli.group import sidecar
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 def run(repo: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(command, ["adr", *arguments, "--repo", str(repo)])
+    return CliRunner().invoke(sidecar, ["import", "adr", *arguments, "--repo", str(repo)])
 
 
 def test_the_report_says_what_was_decided_and_what_was_not(repo: Path) -> None:
