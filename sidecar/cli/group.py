@@ -11,7 +11,6 @@ import click
 from sidecar.cli import COMMANDS
 from sidecar.cli.common import examples
 
-
 HELP = ["-h", "--help"]
 
 
@@ -28,7 +27,8 @@ class LazyGroup(click.Group):
             module, attribute = COMMANDS[cmd_name]
             command: click.Command = getattr(import_module(module), attribute)
             return _named(command)
-        return _extensions().get(cmd_name) or super().get_command(ctx, cmd_name)
+        extension = _extensions().get(cmd_name)
+        return _named(extension) if extension else super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

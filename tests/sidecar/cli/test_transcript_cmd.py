@@ -119,7 +119,8 @@ def test_a_hook_never_fails(
     assert "cannot read /gone/x" in lines[1]
     assert "named no transcript_path" in lines[2]
     monkeypatch.setattr(sys, "stdin", io.StringIO(told))
-    assert sidecar.main(["transcript", "capture", "--hook", "--repo", str(tmp_path / "no-repository")], standalone_mode=False) == 0
+    arguments = ["transcript", "capture", "--hook", "--repo", str(tmp_path / "no-repository")]
+    assert sidecar.main(arguments, standalone_mode=False) == 0
 
 
 def test_turns_are_read_by_number_range_and_match(run: Run, session: Path) -> None:
