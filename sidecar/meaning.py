@@ -49,9 +49,14 @@ class Asked:
     degraded: str = ""
 
 
+def is_foreign(text: str) -> bool:
+    """Tell whether a question counts as written in Chinese, Japanese or Korean."""
+    return cjk_share(text) >= _FOREIGN
+
+
 def route(text: str, policy: Policy, *, cjk_records: bool) -> Route:
     """Return how a text is asked over records that are mostly CJK or not (decision-0008)."""
-    foreign = cjk_share(text) >= _FOREIGN
+    foreign = is_foreign(text)
     language, second = "zh" if foreign else "en", policy.languages != "off"
     if policy.fusion == "lexical":
         return Route("words", first=False, second=False, language=language)

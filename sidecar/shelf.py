@@ -17,7 +17,8 @@ from seed.store.address import URL, Address, address
 from seed.store.engine import Chain, Engine
 from seed.store.paths import kept_folder, store_folder
 
-_AWAY_SECONDS = 30.0
+AWAY_SECONDS = 10.0
+"""How long a server that was away is not looked for: to look may take seconds."""
 EMBEDDED, SERVER = "sqlite", "postgresql"
 
 
@@ -50,7 +51,7 @@ class Shelf:
 
     def _away(self, exc: SidecarError) -> None:
         self.fault = f"engine {SERVER} is not used now, the embedded store answers: {exc.message}"
-        self._again = time.monotonic() + _AWAY_SECONDS
+        self._again = time.monotonic() + AWAY_SECONDS
 
     def stand_in(self, exc: UnreachableError) -> None:
         """Let the embedded store answer from now on; the server is looked for again after a while."""

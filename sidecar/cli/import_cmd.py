@@ -14,6 +14,7 @@ from seed.importers import adr
 from seed.importers.files import repository_root, write_records
 from sidecar.cli.common import examples
 from sidecar.cli.import_report import as_dict, render
+from sidecar.quote import one_line
 
 if TYPE_CHECKING:
     from seed.git.repository import Repository
@@ -133,7 +134,7 @@ def _run(read: Callable[[], ImportReport], options: dict[str, Any]) -> None:
         root = target_root(options["repo"])
         written = write_records(report.records, root, force=options["force"], dry_run=dry_run)
     except SidecarError as error:
-        click.echo(f"sidecar: {error}", err=True)
+        click.echo(f"sidecar: {one_line(str(error))}", err=True)
         raise SystemExit(error.code) from error
     if options["as_json"]:
         click.echo(json.dumps(as_dict(report, written, dry_run=dry_run), ensure_ascii=False, indent=1))

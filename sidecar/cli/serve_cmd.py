@@ -27,6 +27,14 @@ PROFILES = ("default", "history", "review")
 @click.option(
     "--allow-host", "names", multiple=True, metavar="NAME", help="Another name callers may use for this host."
 )
+@click.option(
+    "--rate-limit",
+    "per_minute",
+    default=600,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Requests a minute from one address over HTTP; 0 for no limit.",
+)
 @click.option("--allow", "allowed", multiple=True, metavar="DIR", help="Repositories below DIR may be asked about too.")
 @click.option(
     "--profile",
@@ -45,6 +53,7 @@ def serve(
     port: int,
     token: str,
     names: tuple[str, ...],
+    per_minute: int,
     allowed: tuple[str, ...],
     profiles: tuple[str, ...],
     any_session: bool,
@@ -76,5 +85,6 @@ def serve(
         port,
         token=token,
         names=host_names(host, names),
+        per_minute=per_minute,
         announce=lambda url: click.echo(f"serving {url}", err=True),
     )

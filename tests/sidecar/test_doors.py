@@ -47,6 +47,7 @@ OTHER_COMMANDS = {
     "transcript": "keeps and reads sessions, which are no records",
     "serve": "its tools are enumerated below",
     "schema": "gives schemas",
+    "init": "writes files; the first question that it asks goes through recall",
     "propose": "writes a candidate; its hints go through recall",
     "candidates": "lists what is not reviewed, marked as such",
     "promote": "writes a branch",

@@ -6,6 +6,7 @@ connection, a deadlock or a serialization failure simply runs once more.
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import time
@@ -29,6 +30,7 @@ except ImportError:
 Connection = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
 Work = Callable[[Connection], T]
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it would say is raised, or tried again
 CONNECT_SECONDS = 3
 STATEMENT_SECONDS = 60
 _POOLED = 4
