@@ -205,9 +205,11 @@ class Provider:
         ``workspace`` overrides the one that the session's folder gives (a replay asks with the recorded one).
         """
         corpus, today = view.corpus, now.astimezone(UTC).date()
+        replayed = workspace is not None
         workspace = self.workspace(query, corpus) if workspace is None else workspace
         asked = self.meaning.ask(query, corpus)
-        start = cursor.start_of(query, corpus.snapshot.key)
+        stand = "" if replayed else f"{today} {asked.stand}"
+        start = cursor.start_of(query, corpus.snapshot.key, stand)
         ranked = recall(
             corpus,
             query,
@@ -223,7 +225,7 @@ class Provider:
         statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
         decided = Decided(
-            query, view, asked, ranked, start, workspace, statuses, since, self._working_tree.uncommitted()
+            query, view, asked, ranked, start, stand, workspace, statuses, since, self._working_tree.uncommitted()
         )
         full = compose.full(self.session, decided)
         return full, compose.receipt_body(decided, full, now)
