@@ -30,7 +30,8 @@ _NOTHING_WITHHELD = {"superseded": 0, "candidate": 0, "below_floor": 0}
 class Decided:
     """One question with everything that its answer is made from.
 
-    ``statuses`` maps folded ids to effective statuses, ``uncommitted`` counts record files that are not committed.
+    ``stand`` names what the order hangs on beside query and snapshot (sidecar.cursor), ``statuses`` maps folded ids to
+    effective statuses, ``uncommitted`` counts record files that are not committed.
     """
 
     query: Query
@@ -38,6 +39,7 @@ class Decided:
     asked: Asked
     ranked: Ranked
     start: int
+    stand: str
     workspace: str
     statuses: Mapping[str, str]
     since: Since | None
@@ -73,7 +75,7 @@ def full(session: Session, decided: Decided) -> Answer:
         "revision": _revision(session, decided),
         "total": ranked.total,
         "has_more": more,
-        "next_cursor": cursor.issue(query, corpus.snapshot.key, shown) if more else "",
+        "next_cursor": cursor.issue(query, corpus.snapshot.key, decided.stand, shown) if more else "",
         "receipt": {"id": "", "stored": False},
     }
     if reason := view.degraded or asked.degraded:

@@ -223,9 +223,11 @@ class Provider:
         ``workspace`` overrides the one that the session's folder gives (a replay asks with the recorded one).
         """
         corpus, today = view.corpus, now.astimezone(UTC).date()
+        replayed = workspace is not None
         workspace = self.workspace(query, corpus) if workspace is None else workspace
         asked = self.meaning.ask(query, corpus)
-        start = cursor.start_of(query, corpus.snapshot.key)
+        stand = "" if replayed else f"{today} {asked.stand}"
+        start = cursor.start_of(query, corpus.snapshot.key, stand)
         ranked = recall(
             corpus,
             query,
@@ -245,6 +247,7 @@ class Provider:
             asked,
             ranked,
             start,
+            stand,
             workspace,
             Statuses(corpus, today),
             since,

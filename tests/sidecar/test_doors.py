@@ -49,7 +49,6 @@ OTHER_COMMANDS = {
     "doctor": "tells the state of files and counts, and of no record more than its path and fault",
     "transcript": "keeps and reads sessions, which are no records",
     "serve": "its tools are enumerated below",
-    "init": "writes files; the first question that it asks goes through recall",
     "explore": "its pages are enumerated below",
     "schema": "gives schemas",
     "init": "writes files; the first question that it asks goes through recall",
