@@ -91,7 +91,7 @@ OUTSIDE = {
     "sidecar.doctor.environment",  # names the versions of libraries and uses none of them
     "evals.bench.early_facts",  # asks the server as a client does
     "evals.bench.load",  # the same
-    "evals.bench.soak",  # checks from outside that nothing was lost
+    "evals.bench.project",  # checks from outside that nothing was lost
     "evals.bench.faults",  # breaks what the store wrote
     "evals.bench.damage",  # the same
 }
