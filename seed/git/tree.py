@@ -12,6 +12,8 @@ from seed.git.repository import KNOWLEDGE, Repository
 from seed.yamltext import MAX_BYTES
 
 CONFIGURATION = ("knowledge/policy.yaml", "knowledge/glossary.yaml")
+_NO_NAMES = (b"", b".", b"..", b".git")
+"""What no file is called: Git checks a tree with such a name out nowhere, and a path with it would lead elsewhere."""
 _TREE, LINK, SUBMODULE = 0o40000, 0o120000, 0o160000
 
 
@@ -43,7 +45,9 @@ def read_tree(repo: Repository, oid: str) -> Iterator[tuple[int, bytes, str]]:
     while at < len(data):
         space = data.index(b" ", at)
         nul = data.index(b"\0", space)
-        yield int(data[at:space], 8), data[space + 1 : nul], data[nul + 1 : nul + 1 + size].hex()
+        name = data[space + 1 : nul]
+        if name not in _NO_NAMES and b"/" not in name:
+            yield int(data[at:space], 8), name, data[nul + 1 : nul + 1 + size].hex()
         at = nul + 1 + size
 
 
