@@ -97,7 +97,7 @@ OUTSIDE = {
     "evals.bench.agents",  # makes the repository that its agent works in
     "evals.bench.early_facts",  # asks the server as a client does
     "evals.bench.load",  # the same
-    "evals.bench.soak",  # checks from outside that nothing was lost
+    "evals.bench.project",  # checks from outside that nothing was lost
     "evals.bench.faults",  # breaks what the store wrote
     "evals.bench.damage",  # the same
 }
