@@ -12,7 +12,7 @@ from mcp import Client
 
 from sidecar import conflicts, contradictions
 from sidecar.cli import COMMANDS, main
-from sidecar.corpus import Admitted, Corpus
+from sidecar.corpus import NOTHING_HELD, Admitted, Corpus
 from sidecar.provider import Provider
 from sidecar.query import Query
 from sidecar.server.app import build
@@ -115,7 +115,7 @@ def _shut(monkeypatch: pytest.MonkeyPatch) -> None:
     none = np.empty(0, np.intp)
 
     def admit(_: Corpus, _query: Query, _today: date, *_rest: Any, **_keys: Any) -> Admitted:
-        return Admitted(none, none, {}, none)
+        return Admitted(none, none, NOTHING_HELD, none)
 
     monkeypatch.setattr(Corpus, "admit", admit)
     monkeypatch.setattr(Corpus, "standing", lambda *_: ())
