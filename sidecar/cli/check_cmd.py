@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _SCHEMAS: dict[str, tuple[str, str]] = {
     "record": ("seed.schema", "record_schema"),
     "policy": ("seed.schema", "policy_schema"),
+    "settings": ("sidecar.editors", "settings"),
+    "snippets": ("sidecar.editors", "snippets"),
 }
 _EXTENSIONS = "sidecar.schemas"
 """Entry-point group for the schemas of other packages: evals registers ``questions`` and ``gates``."""
@@ -64,10 +66,10 @@ def _many(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-@click.command(epilog=examples("sidecar schema record > record.schema.json", "sidecar schema policy"))
-@click.argument("name", metavar="record|policy|questions|gates")
+@click.command(epilog=examples("sidecar schema record > .vscode/record.schema.json", "sidecar schema snippets"))
+@click.argument("name", metavar="record|policy|questions|gates|settings|snippets")
 def schema(name: str) -> None:
-    """Print the JSON Schema of a file format, for editors."""
+    """Print the JSON Schema of a file format, or the settings and snippets with which an editor uses it."""
     print_json(_schema(name)())
 
 
