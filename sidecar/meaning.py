@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
@@ -47,6 +48,16 @@ class Asked:
     embedder: str = ""
     floor: InForce = NO_FLOOR
     degraded: str = ""
+
+    @property
+    def stand(self) -> str:
+        """Return a digest of what meaning says of every record: it changes with each vector that arrives."""
+        whole = hashlib.sha256()
+        for phrase in self.phrases:
+            whole.update(f"{phrase.floor}".encode())
+            for said in (phrase.first, phrase.second):
+                whole.update(said.near.tobytes() if said is not None else b"-")
+        return whole.hexdigest()
 
 
 def is_foreign(text: str) -> bool:

@@ -31,7 +31,7 @@ QUESTION = {"name": "recall", "arguments": {"question": "Which reason does the c
 def main() -> None:
     """Measure, and print one line for each repository."""
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         sides = {f"{count} records": _repository(Path(folder) / str(count), count) for count in (0, size)}
         rounds: dict[str, list[tuple[float, float, float, str]]] = {name: [] for name in sides}
         for number in range(ROUNDS):

@@ -176,7 +176,7 @@ class Chain(Protocol):
         ...
 
     def newest(self, limit: int, skip: int = 0) -> list[Receipt]:
-        """Return the newest receipts first, after leaving out the newest ``skip``."""
+        """Return the newest receipts first, after those to skip."""
         ...
 
     def count(self) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from seed.errors import SidecarError
 from sidecar.cli.common import examples, repo_option
 
 PROFILES = ("default", "history", "review")
@@ -65,7 +66,7 @@ def serve(
     from sidecar.server.desk import Desk
     from sidecar.server.tools import chosen
 
-    desk = Desk(Path(repo), [Path(folder) for folder in allowed], any_session=any_session)
+    desk = Desk(_folder(repo), [_folder(folder) for folder in allowed], any_session=any_session)
     server = build(desk, chosen(profiles))
     if not over_http:
         from sidecar.server.stdio import serve_stdio
@@ -88,3 +89,11 @@ def serve(
         per_minute=per_minute,
         announce=lambda url: click.echo(f"serving {url}", err=True),
     )
+
+
+def _folder(name: str) -> Path:
+    """Return a folder that must be there; an agent's configuration is read by no shell, so ~ is known here."""
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise SidecarError(f"{name} is no folder", "name a folder that is there, from the root on")
+    return folder

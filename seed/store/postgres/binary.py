@@ -13,7 +13,7 @@ from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
 from seed.errors import StoreError
-from seed.store.postgres.connect import Connection
+from seed.store.postgres.server import Connection
 
 Matrix = NDArray[np.float32]
 _COPY_HEADER = 19

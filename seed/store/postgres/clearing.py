@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from seed.store import parsed
 from seed.store.engine import Collected
 from seed.store.postgres import vectors, words
-from seed.store.postgres.connect import Connection
+from seed.store.postgres.server import Connection
 
 Key = tuple[str, str]
 MINE = "workspace = %s AND repository = %s"

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 import psycopg
 from psycopg import errors
 
-from seed.errors import StoreError
-from seed.store.postgres.connect import Connection, Server
+from seed.errors import BusyError
+from seed.store.postgres.server import Connection, Server
 
 _LEAST_MS = 1
 
@@ -25,7 +25,7 @@ def number(key: tuple[str, str]) -> int:
 def held(connection: Connection, key: tuple[str, str], timeout: float, server: Server) -> Iterator[None]:
     """Hold the lock for the block, waiting at most ``timeout`` seconds.
 
-    Raises `StoreError` naming the holder when the time is up. The lock is gone when the connection is, so whatever is
+    Raises `BusyError` naming the holder when the time is up. The lock is gone when the connection is, so whatever is
     written under it goes over the same connection.
     """
     name = number(key)
@@ -35,7 +35,7 @@ def held(connection: Connection, key: tuple[str, str], timeout: float, server: S
             connection.execute(f"SET LOCAL statement_timeout = {int(timeout * 1000) + 10_000}")
             connection.execute("SELECT pg_advisory_lock(%s)", (name,))
     except errors.LockNotAvailable:
-        raise StoreError(
+        raise BusyError(
             f"another process ({holder(connection, key) or 'unknown'}) is seeding this repository",
             "wait for it, or end that process",
         ) from None

@@ -10,10 +10,12 @@ import psycopg
 from seed.errors import SidecarError
 from seed.store.address import Address, shown
 from seed.store.engine import Seen
-from seed.store.postgres.connect import Connection, Database, refused
+from seed.store.paths import STORE_FORMAT
+from seed.store.postgres.connect import Database
 from seed.store.postgres.migrate import version
 from seed.store.postgres.records import MINE
 from seed.store.postgres.schema import VERSION
+from seed.store.postgres.server import Connection, refused
 
 
 def look(address: Address, repository: str, key: str) -> Seen:
@@ -42,7 +44,7 @@ def _told(connection: Connection, database: Database, repository: str, key: str)
         return f"{text}, tables of version {found} (this sidecar: {VERSION})", (
             "update the sidecar" if found > VERSION else "sidecar seed, as the owner of the database"
         )
-    mine = (database.workspace, repository)
+    mine = (database.workspace, f"{repository}#{STORE_FORMAT}")
     count = connection.execute(f"SELECT count(*) FROM sidecar.snapshots WHERE {MINE}", mine).fetchone()
     here = connection.execute(f"SELECT 1 FROM sidecar.snapshots WHERE {MINE} AND key = %s", (*mine, key)).fetchone()
     text += f", {repository}: {count[0] if count else 0} snapshots"

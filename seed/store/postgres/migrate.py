@@ -7,8 +7,9 @@ from psycopg import errors
 
 from seed.errors import StoreError
 from seed.store.address import shown
-from seed.store.postgres.connect import Connection, Database, refused
+from seed.store.postgres.connect import Database
 from seed.store.postgres.schema import MIGRATIONS, PREPARE, VERSION
+from seed.store.postgres.server import Connection, refused
 
 _LOCK = 0x51DECA8
 """The advisory lock under which databases are made: two machines that start at once do it one after the other."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from seed.errors import UnreachableError
 from seed.store.address import Address
+from seed.store.paths import STORE_FORMAT
 from seed.store.postgres.connect import Database
 from seed.store.postgres.migrate import migrate, ready
 from seed.store.postgres.receipts import PostgresReceipts
@@ -34,7 +35,8 @@ def connected(address: Address) -> Database:
 
 def open_store(address: Address, repository: str, folder: Path) -> PostgresStore:
     """Return the store of a repository. Raises `StoreError`."""
-    return PostgresStore(connected(address), repository, folder)
+    # As a new format is a new folder on a disk, so it has rows of its own here: two versions never spoil each other's.
+    return PostgresStore(connected(address), f"{repository}#{STORE_FORMAT}", folder)
 
 
 def open_receipts(address: Address, repository: str) -> PostgresReceipts:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 
 from seed.errors import StoreError
 from seed.store.engine import Receipt
-from seed.store.postgres.connect import Connection, Database
+from seed.store.postgres.connect import Database
 from seed.store.postgres.records import MINE
+from seed.store.postgres.server import Connection
 from seed.store.receipts import WAIT_SECONDS
 
 _INSERT = (
@@ -69,12 +70,12 @@ class PostgresReceipts:
         return self._bodies("AND id LIKE %s LIMIT 2", f"{prefix}%")
 
     def newest(self, limit: int, skip: int = 0) -> list[Receipt]:
-        """Return the newest receipts first, after leaving out the newest ``skip``."""
+        """Return the newest receipts first, after those to skip."""
         return self._bodies("ORDER BY number DESC LIMIT %s OFFSET %s", limit, skip)
 
     def count(self) -> int:
         """Return how many receipts there are."""
-        query = f"SELECT COUNT(*) FROM sidecar.receipts WHERE {MINE}"
+        query = f"SELECT count(*) FROM sidecar.receipts WHERE {MINE}"
         row = self.database.read(lambda c: c.execute(query, self.key).fetchone(), fresh=True)
         return int(row[0]) if row else 0
 

@@ -16,7 +16,8 @@ from seed.snapshot import Cut, Snapshot
 from seed.store import parsed, snapshots
 from seed.store.parsed import Document, Stored, Unseen
 from seed.store.postgres import clearing, words
-from seed.store.postgres.connect import Connection, Database
+from seed.store.postgres.connect import Database
+from seed.store.postgres.server import Connection
 from seed.text import word_count
 
 KEEP_SNAPSHOTS = 200

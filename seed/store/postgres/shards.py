@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from psycopg import sql
 
-from seed.store.postgres.connect import Connection
 from seed.store.postgres.schema import TABLES, guard
+from seed.store.postgres.server import Connection
 
 _FETCH = {"extensions": "vector", "fetch_size": "5000", "batch_size": "500", "keep_connections": "on"}
 

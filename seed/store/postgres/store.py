@@ -15,8 +15,9 @@ from seed.embed.identity import Identity
 from seed.store.engine import Collected, Plane, Vectors
 from seed.store.paths import private_folder
 from seed.store.postgres import clearing, lock, vectors
-from seed.store.postgres.connect import Connection, Database
+from seed.store.postgres.connect import Database
 from seed.store.postgres.records import MINE, Records, decoded
+from seed.store.postgres.server import Connection
 
 _OF = f"{MINE} AND identity = %s"
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from seed.embed.identity import Identity
 from seed.store.postgres import binary
 from seed.store.postgres.binary import Matrix
-from seed.store.postgres.connect import Connection
+from seed.store.postgres.server import Connection
 
 Key = tuple[str, str]
 _OF = "workspace = %s AND repository = %s AND identity = %s"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed.store.postgres.binary import integers
-from seed.store.postgres.connect import Connection
+from seed.store.postgres.server import Connection
 
 MAX_SEGMENTS = 48
 _CAP = 255

@@ -355,6 +355,8 @@ def test_receipts_are_one_chain_for_every_process(open_chain: Callable[[], Chain
     chain = two.chain()
     assert [r["previous"] for r in chain] == ["", *(r["id"] for r in chain[:-1])]
     assert one.newest(2) == chain[:-3:-1]
+    assert one.newest(2, 3) == [chain[2], chain[1]]
+    assert one.count() == 6
     assert one.get(receipt["id"]) == one.get(receipt["id"].removeprefix("sha256:")) == [receipt]
     assert one.get("sha256:zz") == []
     assert len(one.get("%")) == 2

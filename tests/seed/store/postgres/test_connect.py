@@ -11,7 +11,7 @@ pytest.importorskip("psycopg")
 
 from evals.bench.filling import TOY, VERSION, published, sha, unseen
 from seed.errors import StoreError, UnreachableError
-from seed.store.postgres import connect
+from seed.store.postgres import server
 from seed.store.postgres.store import PostgresStore
 
 Open = Callable[..., PostgresStore]
@@ -48,7 +48,7 @@ def test_nothing_is_written_under_a_lock_that_was_lost(database: str, opened: Op
 
 def test_a_statement_has_its_time(database: str, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement that takes too long is ended by the server and told as one line."""
-    monkeypatch.setattr(connect, "STATEMENT_SECONDS", 1)
+    monkeypatch.setattr(server, "STATEMENT_SECONDS", 1)
     store = opened(database)
     with pytest.raises(StoreError, match="took too long"):
         store.database.read(lambda connection: connection.execute("SELECT pg_sleep(20)"), fresh=True)
