@@ -32,6 +32,8 @@ PURE = {
     "sidecar.corpus",
     "sidecar.cursor",
     "sidecar.floor",
+    "sidecar.jsonc",
+    "sidecar.layout",
     "sidecar.lexical",
     "sidecar.mentions",
     "sidecar.plane",
@@ -39,7 +41,10 @@ PURE = {
     "sidecar.quote",
     "sidecar.rank",
     "sidecar.recall",
+    "sidecar.render",
     "sidecar.receipt",
+    "sidecar.setup.section",
+    "sidecar.setup.toml",
     "evals.metrics",
 }
 INPUT_AND_OUTPUT = {

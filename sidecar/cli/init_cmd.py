@@ -13,7 +13,7 @@ import click
 
 from seed.errors import SidecarError
 from sidecar.agents import AGENTS, NAMES, SERVER
-from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option, say
 
 if TYPE_CHECKING:
     from seed.git.repository import Repository
@@ -191,4 +191,4 @@ def _report(run: Run, *, as_json: bool, remove: bool, dry_run: bool, asked: bool
     if as_json:
         print_json(as_data(run, remove=remove, dry_run=dry_run))
     else:
-        print("\n".join(ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour())))
+        say("\n".join(ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour())))
