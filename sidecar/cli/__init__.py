@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
+    "completion": ("sidecar.cli.completion_cmd", "completion"),
     "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
     "gc": ("sidecar.cli.keep_cmd", "gc"),
     "backup": ("sidecar.cli.keep_cmd", "backup"),

@@ -48,7 +48,7 @@ def call(
     """Run a command of the walk in a process of its own."""
     named = {"repo": place / "repo", "out": place / home / "out", "session": place / "session.jsonl"}
     words = [word.format(**named) for word in CALLS[name]]
-    where = [] if name == "schema" else ["--repo", str(place / "repo")]
+    where = [] if name in {"schema", "completion"} else ["--repo", str(place / "repo")]
     environment = {
         **os.environ,
         "SIDECAR_HOME": str(place / home),
@@ -103,9 +103,9 @@ def test_no_permission_is_one_helpful_line(place: Path, name: str) -> None:
     done = call(place, name, before=user)
     assert_calm(done)
     told = f"{done.stdout}{done.stderr}".lower()
-    assert name == "schema" or any(text in told for text in ("cannot be read", "not readable", "permission denied")), (
-        done
-    )
+    assert name in {"schema", "completion"} or any(
+        text in told for text in ("cannot be read", "not readable", "permission denied")
+    ), done
     (place / "repo").chmod(0o755)
     os.chown(place / "repo", NOBODY, NOBODY)
     assert_calm(call(place, name, before=user))
