@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from seed.errors import SidecarError
+from sidecar.quote import one_line
 
 # command -> (module, attribute). A command's module is imported when it is called or when its help is shown.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -32,9 +33,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
     "import": ("sidecar.cli.import_cmd", "command"),
+    "export": ("sidecar.cli.export_cmd", "export"),
     "transcript": ("sidecar.cli.transcript_cmd", "command"),
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
+    "explore": ("sidecar.cli.explore_cmd", "explore"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
     "completion": ("sidecar.cli.completion_cmd", "completion"),
     "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
@@ -104,7 +107,7 @@ def _fail(exc: BaseException, *, as_json: bool) -> int:
     """
     message, fix, code = _told(exc)
     for line in getattr(exc, "lines", None) or [f"{message} - {fix}" if fix else message]:
-        print("sidecar: " + " ".join(line.split("\n")), file=sys.stderr)
+        print("sidecar: " + one_line(line), file=sys.stderr)  # a repository it quotes must not steer a terminal
     if as_json:
         from sidecar.cli.common import print_json
 

@@ -15,7 +15,7 @@ def reference() -> str:
     """Return the table of all commands with their arguments and what they do."""
     from sidecar.cli.group import sidecar
 
-    context = click.Context(sidecar, info_name="sidecar")
+    context = click.Context(sidecar, info_name="sidecar", **sidecar.context_settings)
     rows = ["| command | does |", "|---|---|"]
     for name in sidecar.list_commands(context):
         command = sidecar.get_command(context, name)

@@ -51,7 +51,7 @@ def _page(title: str, text: str, body: Iterator[str]) -> str:
 def _commands() -> Iterator[str]:
     from sidecar.cli.group import sidecar
 
-    context = click.Context(sidecar, info_name="sidecar")
+    context = click.Context(sidecar, info_name="sidecar", **sidecar.context_settings)
     for name in sidecar.list_commands(context):
         command = sidecar.get_command(context, name)
         if command is not None and not command.hidden:

@@ -28,6 +28,14 @@ PROFILES = ("default", "history", "review")
 @click.option(
     "--allow-host", "names", multiple=True, metavar="NAME", help="Another name callers may use for this host."
 )
+@click.option(
+    "--rate-limit",
+    "per_minute",
+    default=600,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Requests a minute from one address over HTTP; 0 for no limit.",
+)
 @click.option("--allow", "allowed", multiple=True, metavar="DIR", help="Repositories below DIR may be asked about too.")
 @click.option(
     "--profile",
@@ -46,6 +54,7 @@ def serve(
     port: int,
     token: str,
     names: tuple[str, ...],
+    per_minute: int,
     allowed: tuple[str, ...],
     profiles: tuple[str, ...],
     any_session: bool,
@@ -64,7 +73,8 @@ def serve(
 
         serve_stdio(server, desk, parent)
         return
-    from sidecar.server.http import host_names, is_loopback, serve_http
+    from sidecar.loopback import host_names, is_loopback
+    from sidecar.server.http import serve_http
 
     if not token and not is_loopback(host):
         token = secrets.token_urlsafe(32)
@@ -76,6 +86,7 @@ def serve(
         port,
         token=token,
         names=host_names(host, names),
+        per_minute=per_minute,
         announce=lambda url: click.echo(f"serving {url}", err=True),
     )
 
