@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option, say
 from sidecar.cli.recall_cmd import BUDGET_SECONDS, filters
 from sidecar.quote import safe
 
@@ -35,7 +34,7 @@ def show(name: str, at: str, section: str, cursor: str, as_json: bool, repo: str
     if as_json:
         print_json(found)
     else:
-        print(render_record(found, colour=sys.stdout.isatty()))
+        say(render_record(found, colour=in_colour()))
 
 
 @click.command("list", epilog=examples("sidecar list", "sidecar list --kind decision --status all --since v1.2"))
@@ -95,7 +94,7 @@ def _answer(query: Query, repo: str, *, as_json: bool, since: str = "", turns_of
     if as_json:
         print_json({**answer, "turns": turns} if turns_of else answer)
         return
-    print(render(answer, colour=sys.stdout.isatty()))
+    say(render(answer, colour=in_colour()))
     for one in turns:
         place = f"bytes {one['start_byte']}-{one['end_byte']}"
         print(f"Worked on in {one['transcript']}, turn {one['turn']}, {place}: {safe(one['path'])}")
