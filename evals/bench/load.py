@@ -56,7 +56,20 @@ def run(project: Project, seconds: float) -> dict[str, Any]:
 
 @contextmanager
 def _server(folder: Path) -> Iterator[str]:
-    command = [sys.executable, "-P", "-m", "sidecar", "serve", "--http", "--port", "0", "--repo", str(folder)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "sidecar",
+        "serve",
+        "--http",
+        "--port",
+        "0",
+        "--rate-limit",
+        "0",
+        "--repo",
+        str(folder),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)  # noqa: S603 - ours
     try:
         line = process.stderr.readline() if process.stderr else ""

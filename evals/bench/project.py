@@ -19,6 +19,7 @@ from seed.policy import Policy
 from seed.store import inspect
 from seed.store.paths import kept_folder
 from seed.store.receipts import broken_link, receipts_file
+from seed.store.store import Store
 from sidecar import history
 from sidecar.provider import Provider
 from sidecar.query import Query
@@ -107,9 +108,8 @@ def losses(project: Project) -> list[str]:
     repo = project.repo
     _, problem = broken_link(receipts_file(kept_folder(repo.name, repo.common)), identify)
     found += [problem] if problem else []
-    with closing(Provider(project.folder)) as opened:
+    with closing(Provider(project.folder)) as opened, closing(Store(opened.session.store.folder)) as store:
         held = {one["id"] for one in opened.receipts.chain()}
-        store = opened.session.store
         found += [f"receipt {one} is gone" for one in project.acknowledged - held]
         found += [fault] if (fault := inspect.fault(store.database)) else []
         found += [f"damaged vectors {bad}"] if (bad := inspect.damaged_vectors(store.database, store.folder)) else []

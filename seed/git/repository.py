@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pygit2
 
+from seed.encodable import encodable
 from seed.errors import SidecarError
 
 KNOWLEDGE = "knowledge"
@@ -67,7 +68,7 @@ def _common_dir(gitdir: Path) -> Path:
 
 def _name(common: Path) -> str:
     folder = common.parent if common.name == ".git" else common
-    return folder.name.removesuffix(".git") or "repository"
+    return encodable(folder.name.removesuffix(".git")) or "repository"
 
 
 def head_commit(repo: Repository) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seed.errors import SidecarError
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 from sidecar.quote import one_line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _EXTENSIONS = "sidecar.schemas"
 """Entry-point group for the schemas of other packages: evals registers ``questions`` and ``gates``."""
 
 
-@click.command(epilog="Example: sidecar check --staged")
+@click.command(epilog=examples("sidecar check", "sidecar check --staged", "sidecar check knowledge/decisions"))
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--staged", is_flag=True, help="Check what the index changes, instead of the working tree.")
 @json_option
@@ -67,7 +67,7 @@ def _many(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-@click.command(epilog="Example: sidecar schema record > knowledge/record.schema.json")
+@click.command(epilog=examples("sidecar schema record > record.schema.json", "sidecar schema policy"))
 @click.argument("name", metavar="record|policy|questions|gates")
 def schema(name: str) -> None:
     """Print the JSON Schema of a file format, for editors."""

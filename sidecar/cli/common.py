@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from seed.errors import SidecarError
 
 if TYPE_CHECKING:
     from sidecar.provider import Provider
@@ -30,9 +33,30 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
+def examples(*lines: str) -> str:
+    """Return the block of examples that ends the help of every command; a test parses each of them."""
+    return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))
+
+
+def read_text(name: str) -> str:
+    """Return the text of a file, or of standard input for "-". Raises `SidecarError`."""
+    try:
+        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except OSError as exc:
+        raise SidecarError(f"{name} cannot be read: {exc.strerror}", "name a file, or - for standard input") from None
+    except UnicodeDecodeError:
+        what = "standard input" if name == "-" else name
+        raise SidecarError(f"{what} is not UTF-8 text", "save it as UTF-8, or name the file that was meant") from None
+
+
 def print_json(value: object) -> None:
     """Print one JSON object."""
     print(json.dumps(value, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2))
+
+
+def in_colour() -> bool:
+    """Tell whether standard output takes colours: a terminal that can, whose user did not set NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from sidecar.cli.common import json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 
 _BUDGET_SECONDS = 30.0
 
 
-@click.command(epilog='Example: sidecar context "Move orders to another store" --path shop/store --budget 2000')
+@click.command(epilog=examples('sidecar context "Move orders to another store" --path shop/store --budget 2000'))
 @click.argument("words", nargs=-1, required=True, metavar="TASK...")
 @click.option("--path", "paths", multiple=True, help="A file or folder the task touches (may be repeated).")
 @click.option("--budget", default=2000, show_default=True, metavar="TOKENS", help="How many tokens it may cost.")

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from sidecar.cli.common import Progress, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
 
 BUDGET_SECONDS = 30.0
 
@@ -29,7 +29,13 @@ def filters(command: click.decorators.FC) -> click.decorators.FC:
     return command
 
 
-@click.command(epilog='Example: sidecar recall "Where does the store live?" -k 3')
+@click.command(
+    epilog=examples(
+        'sidecar recall "Where does the store live?"',
+        'sidecar recall "Which database?" --also "Where is state kept?" -k 3',
+        'sidecar recall "caching" --status all --after 2026-01-01 --json',
+    )
+)
 @click.argument("words", nargs=-1)
 @click.option("--also", multiple=True, metavar="TEXT", help="Another phrasing of the same question (may be repeated).")
 @click.option("-k", "limit", default=5, show_default=True, metavar="N", help="How many records at most.")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seed.errors import SidecarError
 from seed.store.database import DatabaseFault
-from sidecar.doctor import agents, embedder, environment, hooks, kept, repository, store
+from sidecar.doctor import agents, embedder, engine, environment, hooks, kept, repository, store
 from sidecar.doctor.finding import Finding, Report
 from sidecar.doctor.patient import Patient, examined
 from sidecar.doctor.table import Check
@@ -44,6 +44,7 @@ CHECKS: tuple[Check, ...] = (
     Check("embedder-second", embedder.second),
     Check("embedder-second-loads", embedder.second_loads, deep=True),
     Check("floor", embedder.floor),
+    Check("engine", engine.engine),
     Check("store", store.opens),
     Check("store-indexes", store.deep, needs="store", deep=True),
     Check("snapshot", store.fresh, needs="store"),
@@ -60,6 +61,7 @@ CHECKS: tuple[Check, ...] = (
     Check("candidates-unpushed", kept.unpushed),
     Check("candidates-waiting", kept.pile),
     Check("conflicts", kept.conflicts, needs="store"),
+    Check("scan", kept.scan, needs="store"),
     Check("transcripts", kept.transcripts),
     Check("transcripts-whole", kept.transcripts_whole, deep=True),
     *agents.checks(),

@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seed.errors import SidecarError
+from seed.facets import facets
 from seed.reader import build_record
 from seed.record import KINDS, STATUSES
 from seed.snapshot import Head
-from sidecar.query import MAX_LIMIT, Query, by_default, checked, has_tag, in_period, passes, same_path, status_admits
+from sidecar.filters import passing
+from sidecar.query import MAX_LIMIT, Query, by_default, checked, has_tag, in_period, same_path, status_admits
 
 
 def head(**keys: Any) -> Head:
@@ -66,7 +68,7 @@ def test_all_lets_every_status_in_and_rejected_ones_into_their_own_list() -> Non
 )
 def test_each_filter_lets_through_what_it_names(query: Query, keys: dict[str, Any], *, expected: bool) -> None:
     """Filters are joined: each has to hold, and a record without the value does not pass."""
-    assert passes(query, head(**keys), "") is expected
+    assert passing(query, facets([head(**keys)]), "").tolist() == [expected]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_each_filter_lets_through_what_it_names(query: Query, keys: dict[str, An
 )
 def test_a_workspace_sees_its_own_and_the_shared(workspace: str, held: str, *, expected: bool) -> None:
     """A session in a workspace gets its records and those of no workspace, never another's."""
-    assert passes(Query("x"), head(workspace=held), workspace) is expected
+    assert passing(Query("x"), facets([head(workspace=held)]), workspace).tolist() == [expected]
 
 
 @pytest.mark.parametrize(
