@@ -340,9 +340,6 @@ def test_the_result_of_a_real_run_is_read(shop: Path, tmp_path: Path) -> None:
         "- {id: q-1, question: Where do orders live?, expected: [decision-1], kind: paraphrase}\n"
         "- {id: q-2, question: Who plays the flute?, expected: [], kind: paraphrase, unanswerable: off_topic}\n"
     )
-    (shop / "knowledge/policy.yaml").write_text(
-        "format: 1\nembedder: {model: minilm-l6-v2, languages: 'off'}\nretrieval: {fusion: lexical}\n"
-    )
     out = tmp_path / "run.json"
     assert main(["eval", str(questions), "--out", str(out), "--repo", str(shop), "--json"]) == 0
     with serving(shop, out) as site:
@@ -409,10 +406,10 @@ print(*sorted({"mcp", "onnxruntime", "fastembed", "tokenizers"} & sys.modules.ke
 """
 
 
-def test_looking_around_loads_no_model(shop: Path) -> None:
+def test_looking_around_loads_no_model(shop: Path, commit: Commit) -> None:
     """No page but an answer needs the model, and none the MCP SDK: they are not even imported."""
     policy = "format: 1\nembedder: {model: minilm-l6-v2, languages: 'off'}\n"
-    (shop / "knowledge/policy.yaml").write_text(policy)
+    commit({"knowledge/policy.yaml": policy})
     pages = ["/", "/records", "/record/decision-1", "/timeline", "/graph?about=decision-1", "/candidates",
              "/contradictions", "/receipts", "/gate"]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
