@@ -46,6 +46,19 @@ class Seen:
     away: tuple[str, ...] = ()
 
 
+class Index(Protocol):
+    """Searches one snapshot where its vectors are too many to be read by every process that answers."""
+
+    def candidates(
+        self, vector: Vectors, terms: Sequence[str], documents: int, mean: float
+    ) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+        """Return (rows nearest to a vector (d,) by inner product, numbers of the documents that say most of the terms).
+
+        ``documents`` is how many the snapshot has, ``mean`` their mean length: what BM25 weighs by.
+        """
+        ...
+
+
 class Engine(Protocol):
     """The store of one repository: parsed records, passages, words, vectors and published snapshots."""
 
@@ -140,6 +153,10 @@ class Engine(Protocol):
         """Return all vectors of an identity by row, shape (rows, dimension); None without any."""
         ...
 
+    def read_vectors(self, identity: Identity, rows: NDArray[np.int32]) -> Vectors:
+        """Return the vectors (n, dimension) of a few rows (n,), each below `held`, without reading the others."""
+        ...
+
     def sound(self, identity: Identity) -> dict[bytes, Vectors]:
         """Return text's sha256 -> vector of every vector that is as it was written."""
         ...
@@ -153,6 +170,15 @@ class Engine(Protocol):
 
     def save_floor(self, key: str, identity: Identity, on: str, floor: Mapping[str, object]) -> None:
         """Keep the floor that the shipped probes gave over a snapshot."""
+
+    # --- searching a large repository -----------------------------------------------------------------------
+
+    def prepare(self, identity: Identity) -> None:
+        """Build what `index` needs, after vectors were added; may take minutes for a large repository."""
+
+    def index(self, key: str, identity: Identity, count: int) -> Index | None:
+        """Return what searches a snapshot of ``count`` passages; None where all vectors are to be read and compared."""
+        ...
 
     # --- housekeeping ---------------------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from seed.store import parsed
 from seed.store.engine import Collected
-from seed.store.postgres import vectors, words
+from seed.store.postgres import words
+from seed.store.postgres.binary import members
 from seed.store.postgres.server import Connection
 
 Key = tuple[str, str]
@@ -153,7 +154,7 @@ def _renumber(connection: Connection, key: Key, name: str, moved: dict[int, int]
         rows = np.array([moved.get(row, -1) for row in np.frombuffer(data, dtype="<i4").tolist()], dtype=np.int32)
         connection.execute(
             f"UPDATE sidecar.planes SET rows = %s, members = %s WHERE {MINE} AND key = %s AND identity = %s",
-            (rows.astype("<i4").tobytes(), vectors.members(rows), *key, plane, name),
+            (rows.astype("<i4").tobytes(), members(rows), *key, plane, name),
         )
 
 

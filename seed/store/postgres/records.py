@@ -16,6 +16,7 @@ from seed.snapshot import Cut, Snapshot
 from seed.store import parsed, snapshots
 from seed.store.parsed import Document, Stored, Unseen
 from seed.store.postgres import clearing, words
+from seed.store.postgres.binary import members
 from seed.store.postgres.connect import Database
 from seed.store.postgres.server import Connection
 from seed.text import word_count
@@ -122,9 +123,10 @@ class Records:
             connection.execute(f"{mine} AND key = %s", (*self.key, snapshot.key))
             connection.execute(
                 "INSERT INTO sidecar.snapshots (workspace, repository, key, commit_id, policy, heads, pids, owners,"
-                " made, number) SELECT %s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), COALESCE(max(number), 0) + 1"
+                " members, made, number)"
+                " SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), COALESCE(max(number), 0) + 1"
                 f" FROM sidecar.snapshots WHERE {MINE}",
-                (*self.key, *row, *self.key),
+                (*self.key, *row, members(np.concatenate([snapshot.pids, snapshot.titles])), *self.key),
             )
             clearing.drop_older(connection, self.key, KEEP_SNAPSHOTS)
 
