@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from seed.embed.base import Embedder
 from seed.errors import EmbedderError, StoreError
 from seed.policy import Policy
-from seed.text import cjk_share, is_cjk
+from seed.text import cjk_share, is_cjk, terms
 from sidecar.corpus import Corpus
 from sidecar.distant import Distant, Nearby
 from sidecar.floor import digest
@@ -81,6 +81,7 @@ class Meaning:
         """Return the phrasings of a query, by words alone where a model does not load."""
         if not corpus.heads or not query.phrasings:
             return Asked(tuple(Phrase(text, text, None, None, 1.0) for text in query.phrasings))
+        self.session.store.expect(term for text in query.phrasings for term in terms(text))
         parts = [self._by_meaning_or_words(text, corpus) for text in query.phrasings]
         phrases = tuple(phrase for part in parts for phrase in part.phrases)
         return replace(parts[0], phrases=phrases, degraded=next((p.degraded for p in parts if p.degraded), ""))
@@ -134,6 +135,7 @@ class Meaning:
         fusion = policy.fusion if plane is not None else "lexical"
         if plane is None and (mark := (corpus.snapshot.key, slot)) in self._by_words:
             return self._by_words[mark]
+        session.store.expect(term for probe in probes for term in terms(probe))
         made = calibrate(corpus, [self.phrase(probe, corpus, way) for probe in probes], fusion)
         if embedder is not None and stored and bool((stored[0] >= 0).all()):
             with suppress(StoreError):  # on a disk that takes no writing it is worked out again

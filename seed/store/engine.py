@@ -95,8 +95,14 @@ class Engine(Protocol):
         ...
 
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """Return (document numbers, counts up to 255) of an index term, over all documents of the repository."""
+        """Return (document numbers, counts up to 255) of an index term.
+
+        Of all documents that were there when this process loaded a snapshot or added files last, and maybe later ones.
+        """
         ...
+
+    def expect(self, terms: Iterable[str]) -> None:
+        """Prepare for `postings` of these terms: where each call is a journey, all are fetched in one."""
 
     # --- snapshots and notes --------------------------------------------------------------------------------
 

@@ -124,6 +124,9 @@ class Store:
         """Return (document numbers, counts) of an index term."""
         return words.postings(self.database, term)
 
+    def expect(self, terms: Iterable[str]) -> None:
+        """Do nothing: a term costs some microseconds here."""
+
     # --- snapshots ------------------------------------------------------------------------------------------
 
     @guarded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ MAX_SEGMENTS = 48
 _CAP = 255
 _SHARE = 4
 Key = tuple[str, str]
+Postings = tuple[NDArray[np.uint32], NDArray[np.uint8]]
 
 
 def plain(term: str) -> str:
@@ -82,15 +83,22 @@ def merge(connection: Connection, key: Key, into: int, keep: int = -1, only: NDA
     )
 
 
-def postings(connection: Connection, key: Key, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    """Return (document numbers, counts) of a term over every document of the repository."""
+def postings(connection: Connection, key: Key, terms: Sequence[str]) -> dict[str, Postings]:
+    """Return (document numbers, counts) of terms over every document of the repository."""
     with connection.cursor(binary=True) as cursor:
         rows = cursor.execute(
-            "SELECT array_send(pids), array_send(counts) FROM sidecar.postings"
-            " WHERE workspace = %s AND repository = %s AND term = %s ORDER BY segment",
-            (*key, plain(term)),
+            "SELECT term, array_send(pids), array_send(counts) FROM sidecar.postings"
+            " WHERE workspace = %s AND repository = %s AND term = ANY(%s) ORDER BY segment",
+            (*key, [plain(term) for term in terms]),
         ).fetchall()
-    if not rows:
+    found: dict[str, list[tuple[bytes, bytes]]] = {}
+    for term, pids, counts in rows:
+        found.setdefault(term, []).append((pids, counts))
+    return {term: _joined(found.get(plain(term), [])) for term in terms}
+
+
+def _joined(parts: Sequence[tuple[bytes, bytes]]) -> Postings:
+    if not parts:
         return np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
-    pids = np.concatenate([integers(row[0], ">i4") for row in rows]).astype(np.uint32)
-    return pids, np.concatenate([integers(row[1], ">i2") for row in rows]).astype(np.uint8)
+    pids = np.concatenate([integers(pids, ">i4") for pids, _ in parts]).astype(np.uint32)
+    return pids, np.concatenate([integers(counts, ">i2") for _, counts in parts]).astype(np.uint8)
