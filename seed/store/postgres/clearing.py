@@ -17,6 +17,8 @@ from seed.store.postgres.server import Connection
 
 Key = tuple[str, str]
 MINE = "workspace = %s AND repository = %s"
+UNHURRIED = "SET LOCAL statement_timeout = 0"
+"""For a transaction that goes through all of a repository: however large it is, it comes to an end."""
 HEADS = "head:"
 """Notes of this prefix name the snapshot that a worktree of some machine stands on."""
 _HEADS_DAYS = 90
@@ -53,6 +55,7 @@ def collect(
     connection: Connection, key: Key, keep: Sequence[str], spare: Sequence[bytes], *, dry_run: bool
 ) -> Collected:
     """Keep the snapshots ``keep``, those that machines stand on, and what they refer to; see `Engine.collect`."""
+    connection.execute(UNHURRIED)
     kept = set(keep) | _stood_on(connection, key)
     rows = connection.execute(f"SELECT key, heads, pids, owners FROM sidecar.snapshots WHERE {MINE}", key)
     dropped, parts = [], [np.empty(0, dtype=np.uint32)]

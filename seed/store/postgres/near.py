@@ -83,8 +83,19 @@ def valid(connection: Connection, key: Key, identity: Identity) -> bool:
 
 def build(connection: Connection, key: Key, identity: Identity, server: Server) -> None:
     """Build the index beside everybody's work. A role that does not own the tables leaves that to the owner."""
-    if valid(connection, key, identity):
+    # Of two that would build it, one does: the other would drop what the first has not finished.
+    mine = connection.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (name(key, identity),)).fetchone()
+    if not (mine and mine[0]):
         return
+    try:
+        if not valid(connection, key, identity):
+            _build(connection, key, identity, server)
+    finally:
+        if not connection.closed:
+            connection.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", (name(key, identity),))
+
+
+def _build(connection: Connection, key: Key, identity: Identity, server: Server) -> None:
     index = sql.Identifier("sidecar", name(key, identity))
     statement = statement_of(key, identity)
     try:

@@ -61,6 +61,7 @@ def _merge_small(connection: Connection, key: Key, newest: int) -> None:
         f"SELECT segment, sum(cardinality(pids)) {where} GROUP BY segment ORDER BY 2 DESC",
         key,
     ).fetchall()
+    connection.execute("SET LOCAL statement_timeout = 0")  # a large repository's words take longer than an answer may
     largest, rest = sizes[0], sum(size for _, size in sizes[1:])
     keep = -1 if rest * _SHARE >= largest[1] else largest[0]
     merge(connection, key, newest + 1, keep)
