@@ -38,6 +38,10 @@ soak *ARGS:
 docs:
     mkdocs build --site-dir site
 
+# Fuzz all that reads other people's input, a minute for each target; needs `pip install -e '.[fuzz]'`.
+fuzz *ARGS:
+    nice -n 15 python -m evals.bench.fuzz {{ARGS}}
+
 # Rewrite the command reference in the README and docs/reference.
 reference:
     python -m sidecar.cli.reference

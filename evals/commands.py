@@ -56,13 +56,7 @@ def evaluate(**given: Any) -> int:  # noqa: ANN401 - click hands over the option
         return 0
     if given["questions"] is None:
         raise click.UsageError("Missing argument 'QUESTIONS'.")
-    from evals.questions import QuestionSetError
-
-    try:
-        return _relabel(given) if given["relabel"] else _evaluate(given)
-    except QuestionSetError as exc:
-        click.echo("\n".join(exc.lines), err=True)
-        return exc.code
+    return _relabel(given) if given["relabel"] else _evaluate(given)
 
 
 def _schema(name: str) -> dict[str, Any]:

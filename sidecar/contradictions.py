@@ -66,7 +66,7 @@ def by_record(session: Session, corpus: Corpus, today: date, asked: Collection[s
     """
     wanted = {ident.casefold() for ident in asked}
     hints = [pair for pair in scans.pairs(session.store) if pair.differs and wanted & set(pair.key)]
-    if not hints and not any(wanted & set(v.key) for v in map(conflicts.verdict_of, corpus.heads) if v):
+    if not hints and wanted.isdisjoint(corpus.facets["judged"].values):
         return {}
     now = standing(corpus, today)
     return conflicts.by_record(now.verdicts, _current(hints, now), now.records)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
@@ -50,10 +51,25 @@ class Asked:
     floor: InForce = NO_FLOOR
     degraded: str = ""
 
+    @property
+    def stand(self) -> str:
+        """Return a digest of what meaning says of every record: it changes with each vector that arrives."""
+        whole = hashlib.sha256()
+        for phrase in self.phrases:
+            whole.update(f"{phrase.floor}".encode())
+            for said in (phrase.first, phrase.second):
+                whole.update(said.near.tobytes() if said is not None else b"-")
+        return whole.hexdigest()
+
+
+def is_foreign(text: str) -> bool:
+    """Tell whether a question counts as written in Chinese, Japanese or Korean."""
+    return cjk_share(text) >= _FOREIGN
+
 
 def route(text: str, policy: Policy, *, cjk_records: bool) -> Route:
     """Return how a text is asked over records that are mostly CJK or not (decision-0008)."""
-    foreign = cjk_share(text) >= _FOREIGN
+    foreign = is_foreign(text)
     language, second = "zh" if foreign else "en", policy.languages != "off"
     if policy.fusion == "lexical":
         return Route("words", first=False, second=False, language=language)

@@ -23,7 +23,7 @@ from sidecar import receipt as receipts
 from sidecar.answer import Answer
 from sidecar.base import Bases
 from sidecar.compose import Decided
-from sidecar.corpus import Corpus
+from sidecar.corpus import Corpus, Statuses
 from sidecar.meaning import Meaning
 from sidecar.query import Query, checked
 from sidecar.recall import recall
@@ -222,9 +222,11 @@ class Provider:
         ``workspace`` overrides the one that the session's folder gives (a replay asks with the recorded one).
         """
         corpus, today = view.corpus, now.astimezone(UTC).date()
+        replayed = workspace is not None
         workspace = self.workspace(query, corpus) if workspace is None else workspace
         asked = self.meaning.ask(query, corpus)
-        start = cursor.start_of(query, corpus.snapshot.key)
+        stand = "" if replayed else f"{today} {asked.stand}"
+        start = cursor.start_of(query, corpus.snapshot.key, stand)
         ranked = recall(
             corpus,
             query,
@@ -235,12 +237,20 @@ class Provider:
             workspace=workspace,
             unchanged=self._unchanged(query.since),
         )
-        shown = [corpus.heads[hit.ordinal].record.id for hit in ranked.hits]
+        shown = [corpus.facets["id"].one(hit.ordinal) for hit in ranked.hits]
         ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today, shown))
-        statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
         decided = Decided(
-            query, view, asked, ranked, start, workspace, statuses, since, self._working_tree.uncommitted()
+            query,
+            view,
+            asked,
+            ranked,
+            start,
+            stand,
+            workspace,
+            Statuses(corpus, today),
+            since,
+            self._working_tree.uncommitted(),
         )
         full = compose.full(self.session, decided)
         return full, compose.receipt_body(decided, full, now)

@@ -10,7 +10,6 @@ from typing import Any
 
 from seed.errors import SidecarError
 from seed.record import KINDS, STATUSES, TRUSTS, parse_day
-from seed.snapshot import Head
 from seed.text import fold, is_cjk
 
 IN_FORCE = ("accepted", "verified", "unverified")
@@ -129,20 +128,6 @@ def status_admits(query: Query, status: str, kind: str) -> bool:
     if query.statuses:
         return status in query.statuses
     return by_default(status, kind)
-
-
-def passes(query: Query, head: Head, workspace: str) -> bool:
-    """Tell whether a record passes every filter but status."""
-    record = head.record
-    if query.kinds and record.kind not in query.kinds:
-        return False
-    if query.trust and (record.trust or "document_extracted") != query.trust:
-        return False
-    if workspace and record.workspace and record.workspace != workspace:
-        return False
-    if query.path and not any(same_path(query.path, p) for p in record.paths):
-        return False
-    return in_period(record.date, query.after, query.before) and all(has_tag(record.tags, tag) for tag in query.tags)
 
 
 def same_path(asked: str, held: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -12,16 +13,20 @@ from sidecar.conflicts import Pair
 
 PAIRS, SEEN = "conflicts", "conflicts-seen"
 """The notes that hold them: every answer asks for the pairs, only the next scan for what was compared."""
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What the last scan left: the embedder it compared with, the blob of each record (by folded id), its pairs."""
+    """What the last scan left: the embedder it compared with, the blob of each record (by folded id), its pairs.
+
+    ``when`` is in seconds since the epoch, 0 for never.
+    """
 
     identity: str = ""
     seen: Mapping[str, str] = field(default_factory=dict)
     pairs: tuple[Pair, ...] = ()
+    when: float = 0.0
 
 
 def pairs(store: Engine) -> tuple[Pair, ...]:
@@ -46,7 +51,7 @@ def load(store: Engine) -> Scanned:
     """Return all that the last scan left; nothing when there was none or it cannot be read."""
     try:
         data = json.loads(store.noted(SEEN))
-        known = Scanned(data["identity"], data["seen"], pairs(store))
+        known = Scanned(data["identity"], data["seen"], pairs(store), data["when"])
         return known if data["format"] == _FORMAT else Scanned()
     except (ValueError, KeyError, TypeError):
         return Scanned()
@@ -57,5 +62,5 @@ def save(store: Engine, scanned: Scanned) -> None:
     # The pairs first: a scan that is cut off between the two compares again what it had compared.
     left = {"format": _FORMAT, "pairs": [asdict(pair) for pair in scanned.pairs]}
     store.note(PAIRS, json.dumps(left))
-    seen = {"format": _FORMAT, "identity": scanned.identity, "seen": dict(scanned.seen)}
+    seen = {"format": _FORMAT, "identity": scanned.identity, "seen": dict(scanned.seen), "when": time.time()}
     store.note(SEEN, json.dumps(seen))

@@ -28,14 +28,15 @@ from seed.errors import (
 )
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
-from seed.git.tree import list_files
+from seed.git.tree import list_top
 from seed.policy import Policy
 from seed.store.engine import Engine
 from seed.store.paths import kept_folder
+from sidecar import plane_file
 from sidecar.base import Base
 from sidecar.corpus import Corpus, build
 from sidecar.floors import probe_vectors, shipped_probes
-from sidecar.plane import Plane, plane
+from sidecar.plane import Plane, plane, starts_of, summed
 from sidecar.shelf import Shelf, fallback_note
 
 Progress = Callable[[str, int, int], None]
@@ -127,7 +128,7 @@ class Session:
 
     def policy(self, want: Wanted) -> Policy:
         """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
-        return self.adjust(seeder.read_policy(self.repo, list_files(self.repo, want.tree))[0])
+        return self.adjust(seeder.read_policy(self.repo, list_top(self.repo, want.tree))[0])
 
     def embedders(self, policy: Policy) -> tuple[Embedder, ...]:
         """Return the embedders of a policy; they are made once and load their models at the first text."""
@@ -278,8 +279,26 @@ class Session:
             probes = probe_vectors(self.store, embedder, shipped_probes()[language])
             centre = np.asarray(np.mean(probes, axis=0, dtype=np.float64), dtype=np.float32)
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            self._planes[mark] = plane(mark[1], matrix, rows, corpus.documents.owners, centre)
+            self._planes[mark] = self._opened(mark[1], matrix, rows, corpus.documents.owners, centre)
         return self._planes[mark]
+
+    def _opened(
+        self,
+        identity: str,
+        matrix: NDArray[np.float32],
+        rows: NDArray[np.int32],
+        owners: NDArray[np.uint32],
+        centre: NDArray[np.float32],
+    ) -> Plane:
+        """Return a plane from the sums that are kept of its vectors, which are worked out where they are not."""
+        mark = f"{identity} {self._generation} {plane_file.age(matrix)}"
+        path = plane_file.sums_file(self.store.folder, rows, owners, centre, mark)
+        starts = starts_of(owners)
+        sums = plane_file.load(path, len(rows), len(starts))
+        if sums is None:
+            sums = summed(matrix, rows, starts, centre)
+            plane_file.save(path, sums)
+        return plane(identity, matrix, rows, owners, sums)
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

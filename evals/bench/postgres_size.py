@@ -31,6 +31,7 @@ from seed.store.address import Address
 from seed.store.engine import Engine
 from seed.store.parsed import Unseen
 from seed.store.postgres.opening import open_store
+from seed.store.postgres.store import PostgresStore
 from sidecar.distant import Distant
 from sidecar.lexical import Documents
 from sidecar.plane import Plane, plane
@@ -144,6 +145,22 @@ def compare(exact: Plane, far: Distant, draw: np.random.Generator, centres: Matr
     }
 
 
+def _bytes(store: PostgresStore) -> tuple[dict[str, int], int]:
+    """Return the bytes of each table with its keys, and of the index."""
+
+    def sized(name: str) -> int:
+        query = "SELECT pg_total_relation_size(to_regclass(%s))"
+        row = store.database.read(lambda connection: connection.execute(query, (f"sidecar.{name}",)).fetchone())
+        return int(row[0] or 0) if row else 0
+
+    query = "SELECT relname FROM pg_class WHERE relname LIKE 'near_%'"
+    named = store.database.read(lambda connection: connection.execute(query).fetchone())
+    of_index = sized(str(named[0])) if named else 0
+    tables = {name: sized(name) for name in _TABLES}
+    tables["vectors"] -= of_index
+    return tables, of_index
+
+
 def measure(passages: int, folder: Path) -> dict[str, Any]:
     """Fill a server with so many passages and return every figure."""
     draw = np.random.default_rng(11)
@@ -167,19 +184,7 @@ def measure(passages: int, folder: Path) -> dict[str, Any]:
                 )
                 found |= compare(exact, far, draw, centres)
             used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-
-            def bytes_of(name: str) -> int:
-                row = store.database.read(
-                    lambda c: c.execute("SELECT pg_total_relation_size(to_regclass(%s))", (name,)).fetchone()
-                )
-                return int(row[0] or 0) if row else 0
-
-            named = store.database.read(
-                lambda c: c.execute("SELECT relname FROM pg_class WHERE relname LIKE 'near_%'").fetchone()
-            )
-            of_index = bytes_of(f"sidecar.{named[0]}") if named else 0
-            tables = {name: bytes_of(f"sidecar.{name}") for name in _TABLES}
-    tables["vectors"] -= of_index
+            tables, of_index = _bytes(store)
     per = {name: round(size / passages) for name, size in (*tables.items(), ("index", of_index))}
     return found | {
         "bytes_per_passage": per,

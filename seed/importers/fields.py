@@ -34,7 +34,9 @@ _NAMES = tuple((name, re.compile(rf"(?:{form})", re.IGNORECASE)) for name, form 
 _SECTION = re.compile(
     r"context(?: and problem statement)?|decisions?(?: outcome| drivers)?|consequences|outcomes?|rationale"
     r"|(?:considered )?(?:options|alternatives)(?: considered)?|problem(?: statement)?|motivation|proposal"
-    r"|summary|drawbacks|background|justification|solution|implications|abstract",
+    r"|summary|drawbacks|background|justification|solution|implications|abstract|introduction|overview|prior art"
+    r"|(?:guide|reference)-level explanation|(?:detailed )?design|unresolved questions|specification"
+    r"|goals|basic example",
     re.IGNORECASE,
 )
 _LINE = re.compile(

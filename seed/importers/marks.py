@@ -40,6 +40,15 @@ def of_title(title: str) -> tuple[str, str]:
     return title, ""
 
 
+def of_folder(path: str) -> tuple[str, str]:
+    """Return the status that a folder's name takes the records in it out of force by, and where: ``rejected/7.md``."""
+    for part in path.split("/")[:-1]:
+        word = {"archive": "archived", "drafts": "draft"}.get(part.lower(), part)
+        if len(word.split()) == 1 and wording.read(word).status not in _NEVER:
+            return word, f"the folder {part!r}"
+    return "", ""
+
+
 def with_badges(line: str) -> str:
     """Return a line with badges as text: ``status: accepted``; what a badge says is in its address."""
     return _BADGE.sub(lambda match: f" · {_said(match['path'])} · ", line).strip(" ·") if "/badge/" in line else line

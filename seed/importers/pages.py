@@ -45,7 +45,7 @@ def assemble(source: Source) -> Page:
     """Take the page apart into fields (front matter, header, sections, other lines) and prose."""
     lines, headings, front = source.lines, source.headings, source.front
     titled = next((f.value for f in front if f.name == "title"), "")
-    title = _title(headings, top_only=bool(titled))
+    title = _title(headings, titled=bool(titled))
     shown, mark = marks.of_title(title.title[:_TITLE] if title else titled[:_TITLE])
     header_end = next((h.start for h in headings if h is not title), len(lines))
     header, used = scan_lines(lines[:header_end], "header line")
@@ -54,11 +54,14 @@ def assemble(source: Source) -> Page:
     later, later_used = scan_lines(body, "line", only=("status", "date"))
     taken = used | spans | later_used | {n for h in headings for n in range(h.start, h.end)}
     document = source.document
+    aside = [
+        Field("status", said, where) for said, where in ((mark, marks.TITLE), marks.of_folder(document.path)) if said
+    ]
     return Page(
         path=document.path,
         text=document.text,
         title=shown,
-        fields=(*front, *header, *sections, *([Field("status", mark, marks.TITLE)] if mark else ()), *later)[:_FIELDS],
+        fields=(*front, *header, *sections, *aside, *later)[:_FIELDS],
         headings=tuple(h.title for h in headings),
         blocks=_blocks(lines, taken),
         links=source.links or {},
@@ -67,14 +70,16 @@ def assemble(source: Source) -> Page:
     )
 
 
-def _title(headings: list[Heading], *, top_only: bool) -> Heading | None:
+def _title(headings: list[Heading], *, titled: bool) -> Heading | None:
     """Return the first heading of the top level that names no field or section; else the first one of all.
 
-    ``top_only``: the front matter has a title, which is better than a heading of a lower level.
+    ``titled``: the front matter has a title, which is better than a heading that is one of several, or a lower one.
     """
     named = [h for h in headings if not normal_name(h.title) and not is_section(h.title)]
-    top = next((h for h in named if h.level == 1), None)
-    return top or (None if top_only else next((h for h in named if h is headings[0]), None))
+    top = [h for h in named if h.level == 1]
+    if titled and len([h for h in headings if h.level == 1]) != 1:
+        return None
+    return top[0] if top else None if titled else next((h for h in named if h is headings[0]), None)
 
 
 def _sections(lines: list[str], headings: list[Heading]) -> tuple[list[Field], set[int]]:

@@ -189,7 +189,7 @@ def _mentions(text: str, links: list[Ref], index: Index, *, loose: bool) -> list
     for match in mention.finditer(text):
         gap = text[end : match.start()]
         listed = re.fullmatch(rf"(?:\W|and|or|by|also|{SERIES}|\bas well as\b)*", gap, re.IGNORECASE)
-        if found and not listed and (not loose or len(gap) > 30 or not re.search(r",|\band\b|&", gap)):  # noqa: PLR2004
+        if found and not listed and (not loose or len(gap) > 30 or not re.search(r"[,;、；]|\band\b|&", gap)):  # noqa: PLR2004
             break
         if not found and len(gap) > 60:  # noqa: PLR2004 - stated above
             break

@@ -21,7 +21,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _NUMBERING = re.compile(
-    r"^\W*(?:(?P<label>[A-Za-z]{2,8})\s?[-_#.]?\s?)??(?P<number>\d{1,8})(?P<mark>\s*[-–—:.)\]|]+\s*|\s+|$)(?!\d)"
+    r"^\W*(?:(?P<label>[A-Za-z]{2,8})\s?[-_#.]?\s?)??(?P<number>\d{1,8})(?P<mark>\s*[-–—:.)\]|·]+\s*|\s+|$)(?!\d)"
 )
 _LABEL = re.compile(r"^(?:ADR|RFC)\s*[:–—-]+\s*", re.IGNORECASE)
 _ENOUGH = 3
@@ -34,7 +34,7 @@ def split(heading: str, labels: frozenset[str] = frozenset(), *, bare: bool = Fa
     folder numbers its headings so.
     """
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
-    text = re.sub(r"^(\*\*|__)(.*)\1$", r"\2", re.sub(r"\s+", " ", text).strip())
+    text = re.sub(r"^(\*\*|__)(.*?)\1", r"\2", re.sub(r"\s+", " ", text).strip())
     match = _NUMBERING.match(text)
     label = (match["label"] or "").lower() if match else ""
     numbered = match and (label in LABELS | labels if label else bare or _ends_number(match["mark"]))

@@ -15,7 +15,7 @@ _ENGLISH = {
     "": r"(?:not|un|non)[- ]?(?:yet )?implemented|implementation \w+",
     "not": r"not (?:accepted|approved|adopted|agreed|going ahead)",
     "proposed": r"not yet \w+|proposed|proposal|draft(?:ed|ing)?|pending|incomplete|w\.?i\.?p\.?|rfc|open|tbd"
-    r"|(?:in|under|needs?|for|awaiting)[- ](?:review|discussion|consideration|approval|decision|feedback)"
+    r"|(?:in|under|needs?|for|awaiting)[- ](?:\w+ )?(?:review|discussion|consideration|approval|decision|feedback)"
     r"|awaiting|reviewing|discussion|on[- ]hold|deferred|postponed|(?:work )?in[- ]progress|last call|todo"
     r"|request for comments?|exploring|undecided|provisional|to be decided|planned|planning|idea"
     r"|returned for revision|scheduled for \w+|active (?:review|discussion)|tbc|to be confirmed",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import stat
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from seed.store import snapshots as packed
 from seed.store import vectors
 from seed.store.database import guarded
 from seed.store.parsed import numbers
@@ -62,9 +61,7 @@ def documents(database: sqlite3.Connection, keys: Iterable[str]) -> NDArray[np.u
     for key in keys:
         row = database.execute("SELECT heads, pids, owners FROM snapshots WHERE key = ?", (key,)).fetchone()
         if row is not None:
-            heads = len(json.loads(zlib.decompress(row[0]))["heads"])
-            pids, arrays = (np.frombuffer(part, dtype="<u4") for part in row[1:])
-            parts += [pids, arrays[len(pids) : len(pids) + heads]]
+            parts += packed.documents(*row)
     return np.unique(np.concatenate(parts))
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from seed.passages import Passage
 from seed.record import Problem, Record
-from seed.snapshot import Cut, record_from_json
+from seed.snapshot import Cut, record_from_json, record_to_json
 from seed.text import word_count
 
 
@@ -67,7 +67,7 @@ def to_json(item: Unseen, number: Callable[[Document], int]) -> str:
         for pid, passage, terms in zip(pids, item.passages, item.passage_terms, strict=False)
     ]
     title = [0, 0] if item.record is None else [pids[-1], word_count(item.title_terms)]
-    record = {k: v for k, v in asdict(item.record).items() if v and k != "body"} if item.record else None
+    record = record_to_json(item.record) if item.record else None
     problems = [asdict(problem) for problem in item.problems]
     return json.dumps([record, problems, cuts, title], ensure_ascii=False, separators=(",", ":"))
 

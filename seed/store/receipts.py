@@ -100,6 +100,8 @@ class Receipts:
 
     def get(self, ident: str) -> list[Receipt]:
         """Return the receipts whose id starts with ``ident`` ("sha256:" may be left out), at most two."""
+        if not ident.isascii():
+            return []  # nor could a lone surrogate be looked up
         prefix = "sha256:" + ident.removeprefix("sha256:").replace("%", "").replace("_", "")
         rows = self.database.execute("SELECT body FROM receipts WHERE id LIKE ? LIMIT 2", (prefix + "%",))
         return [json.loads(row[0]) for row in rows]

@@ -72,11 +72,10 @@ def main(arguments: list[str] | None = None) -> int:
         click.ClickException,
         click.Abort,
         KeyboardInterrupt,
-        OSError,
-        MemoryError,
-        RecursionError,
+        UnicodeDecodeError,
+        *_SYSTEM,
     ) as exc:
-        return _fail(*_told(exc), as_json="--json" in (sys.argv[1:] if arguments is None else arguments))
+        return _fail(exc, as_json="--json" in (sys.argv[1:] if arguments is None else arguments))
     return result if isinstance(result, int) else 0
 
 
@@ -89,6 +88,8 @@ def _told(exc: BaseException) -> tuple[str, str, int]:
     if isinstance(exc, click.ClickException):
         hint = f"see '{exc.ctx.command_path} --help'" if isinstance(exc, click.UsageError) and exc.ctx else ""
         return exc.format_message(), hint, 2
+    if isinstance(exc, UnicodeDecodeError):
+        return "the input is not UTF-8 text", "save it as UTF-8, or name the file that was meant", 2
     if isinstance(exc, (click.Abort, KeyboardInterrupt)):
         return "stopped", "nothing half-done is kept", 130
     where = getattr(exc, "filename", None)
@@ -98,10 +99,14 @@ def _told(exc: BaseException) -> tuple[str, str, int]:
     return str(exc or type(exc).__name__), "see 'sidecar doctor'", 2
 
 
-def _fail(message: str, fix: str, code: int, *, as_json: bool) -> int:
-    """Say the error in one line on standard error; with --json also as an object, so that its reader gets one."""
-    line = f"{message} - {fix}" if fix else message
-    print("sidecar: " + one_line(line), file=sys.stderr)  # it may quote a repository, which must not steer a terminal
+def _fail(exc: BaseException, *, as_json: bool) -> int:
+    """Say the error in one line on standard error; with --json also as an object, so that its reader gets one.
+
+    An error that holds several problems of one file in ``lines`` is a line for each.
+    """
+    message, fix, code = _told(exc)
+    for line in getattr(exc, "lines", None) or [f"{message} - {fix}" if fix else message]:
+        print("sidecar: " + one_line(line), file=sys.stderr)  # a repository it quotes must not steer a terminal
     if as_json:
         from sidecar.cli.common import print_json
 

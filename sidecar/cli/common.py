@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from seed.errors import SidecarError
+
 if TYPE_CHECKING:
     from sidecar.provider import Provider
 
@@ -34,6 +36,17 @@ def json_option(command: Command) -> Command:
 def examples(*lines: str) -> str:
     """Return the block of examples that ends the help of every command; a test parses each of them."""
     return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))
+
+
+def read_text(name: str) -> str:
+    """Return the text of a file, or of standard input for "-". Raises `SidecarError`."""
+    try:
+        return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except OSError as exc:
+        raise SidecarError(f"{name} cannot be read: {exc.strerror}", "name a file, or - for standard input") from None
+    except UnicodeDecodeError:
+        what = "standard input" if name == "-" else name
+        raise SidecarError(f"{what} is not UTF-8 text", "save it as UTF-8, or name the file that was meant") from None
 
 
 def print_json(value: object) -> None:

@@ -16,7 +16,9 @@ def conflicts() -> None:
 
 @conflicts.command(epilog=examples("sidecar conflicts scan -k 5 --json"))
 @click.option("--all", "everything", is_flag=True, help="Compare all anew, not only what changed since the last scan.")
-@click.option("-k", "limit", default=20, show_default=True, metavar="N", help="How many pairs at most.")
+@click.option(
+    "-k", "limit", default=20, show_default=True, type=click.IntRange(1), metavar="N", help="How many pairs at most."
+)
 @json_option
 @repo_option
 def scan(everything: bool, limit: int, as_json: bool, repo: str) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 
 
-@click.command(epilog="Example: sidecar explore --no-open")
+@click.command(epilog=examples("sidecar explore", "sidecar explore --no-open --port 8800"))
 @click.option("--port", type=click.IntRange(0, 65535), help="0 takes a free one.  [default: 8766, or a free one]")
 @click.option("--no-open", is_flag=True, help="Print the address and open no browser.")
 @click.option(

@@ -49,6 +49,16 @@ def okf(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's options
     _to_folder("okf", folder, files, options)
 
 
+@export.command("site", epilog=examples("sidecar export site build/knowledge"))
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@_options
+def site(folder: Path, **options: Any) -> None:  # noqa: ANN401 - click's options
+    """Write plain pages for a documentation host: records, lineage, graph, and a search that needs no server."""
+    from sidecar.site.build import files
+
+    _to_folder("site", folder, files, options)
+
+
 @export.command("json", epilog=examples("sidecar export json records.json", "sidecar export json - --lines"))
 @click.argument("file", metavar="FILE|-", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--lines", is_flag=True, help="One record a line.  [default: for a FILE that ends in .jsonl]")

@@ -128,13 +128,9 @@ def import_jsonl(file: Path, into: str, **options: Any) -> None:  # noqa: ANN401
 def _run(read: Callable[[], ImportReport], options: dict[str, Any]) -> None:
     """Read, write below the repository, and print the report."""
     dry_run = bool(options["dry_run"])
-    try:
-        report = read()
-        root = target_root(options["repo"])
-        written = write_records(report.records, root, force=options["force"], dry_run=dry_run)
-    except SidecarError as error:
-        click.echo(f"sidecar: {error}", err=True)
-        raise SystemExit(error.code) from error
+    report = read()
+    root = target_root(options["repo"])
+    written = write_records(report.records, root, force=options["force"], dry_run=dry_run)
     if options["as_json"]:
         click.echo(json.dumps(as_dict(report, written, dry_run=dry_run), ensure_ascii=False, indent=1))
     else:

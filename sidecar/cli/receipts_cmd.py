@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seed.errors import SidecarError
-from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, json_option, print_json, provider, read_text, repo_option
 
 if TYPE_CHECKING:
     from sidecar.provider import Provider
@@ -76,11 +75,8 @@ def verify(what: str, as_json: bool, repo: str) -> int:
 def _read(opened: Provider, what: str) -> dict[str, Any]:
     from sidecar.receipt import parse_receipt
 
-    if what == "-":
-        return parse_receipt(sys.stdin.read(), "standard input")
-    path = Path(what)
-    if path.is_file():
-        return parse_receipt(path.read_text(encoding="utf-8"), what)
+    if what == "-" or Path(what).exists():
+        return parse_receipt(read_text(what), "standard input" if what == "-" else what)
     return _by_id(opened, what)
 
 

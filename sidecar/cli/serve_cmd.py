@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from seed.errors import SidecarError
 from sidecar.cli.common import examples, repo_option
 
 PROFILES = ("default", "history", "review")
@@ -27,6 +28,14 @@ PROFILES = ("default", "history", "review")
 @click.option(
     "--allow-host", "names", multiple=True, metavar="NAME", help="Another name callers may use for this host."
 )
+@click.option(
+    "--rate-limit",
+    "per_minute",
+    default=600,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Requests a minute from one address over HTTP; 0 for no limit.",
+)
 @click.option("--allow", "allowed", multiple=True, metavar="DIR", help="Repositories below DIR may be asked about too.")
 @click.option(
     "--profile",
@@ -45,6 +54,7 @@ def serve(
     port: int,
     token: str,
     names: tuple[str, ...],
+    per_minute: int,
     allowed: tuple[str, ...],
     profiles: tuple[str, ...],
     any_session: bool,
@@ -56,7 +66,7 @@ def serve(
     from sidecar.server.desk import Desk
     from sidecar.server.tools import chosen
 
-    desk = Desk(Path(repo), [Path(folder) for folder in allowed], any_session=any_session)
+    desk = Desk(_folder(repo), [_folder(folder) for folder in allowed], any_session=any_session)
     server = build(desk, chosen(profiles))
     if not over_http:
         from sidecar.server.stdio import serve_stdio
@@ -76,5 +86,14 @@ def serve(
         port,
         token=token,
         names=host_names(host, names),
+        per_minute=per_minute,
         announce=lambda url: click.echo(f"serving {url}", err=True),
     )
+
+
+def _folder(name: str) -> Path:
+    """Return a folder that must be there; an agent's configuration is read by no shell, so ~ is known here."""
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise SidecarError(f"{name} is no folder", "name a folder that is there, from the root on")
+    return folder

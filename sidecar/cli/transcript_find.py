@@ -121,7 +121,8 @@ def attach(file: Path, plane: str, as_json: bool, repo: str) -> None:
     if str(file) == "-":
         told = keep(history, sys.stdin, plane)
     else:
-        with file.open(encoding="utf-8", newline="\n") as lines:
+        # A byte that is no UTF-8 spoils its line only, which is then named.
+        with file.open(encoding="utf-8", errors="replace", newline="\n") as lines:
             told = keep(history, lines, plane)
     if as_json:
         print_json(told)

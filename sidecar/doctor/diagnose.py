@@ -61,6 +61,7 @@ CHECKS: tuple[Check, ...] = (
     Check("candidates-unpushed", kept.unpushed),
     Check("candidates-waiting", kept.pile),
     Check("conflicts", kept.conflicts, needs="store"),
+    Check("scan", kept.scan, needs="store"),
     Check("transcripts", kept.transcripts),
     Check("transcripts-whole", kept.transcripts_whole, deep=True),
     *agents.checks(),

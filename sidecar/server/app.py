@@ -127,6 +127,8 @@ class Sidecar(MCPServer[None]):
             cause = exc.__cause__
             if isinstance(cause, SidecarError):
                 raise ToolError(one_line(str(cause))) from None
+            if isinstance(cause, OSError) and cause.filename:
+                raise ToolError(one_line(f"{cause.strerror}: {cause.filename}", 300)) from None
             if isinstance(cause, ValidationError):
                 problems = [problem(e, tool.parameters) for e in cause.errors(include_url=False)]
                 raise ToolError(encodable(f"{name}: {'; '.join(problems)}")) from None

@@ -1,4 +1,4 @@
-"""Serve over streamable HTTP: loopback by default, with a bearer token anywhere else, Host and Origin checked."""
+"""Serve over streamable HTTP: loopback by default, a bearer token anywhere else, Host, Origin and rate checked."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from sidecar.loopback import bind, origins, run
+from sidecar.server.limit import Buckets, RateLimit
 
 if TYPE_CHECKING:
     from mcp.server.transport_security import TransportSecuritySettings
@@ -52,12 +53,16 @@ class BearerToken:
         return next((value for name, value in scope["headers"] if name == b"authorization"), b"")
 
 
-def application(server: Sidecar, names: Sequence[str], token: str = "") -> ASGIApp:
-    """Return the ASGI application; without a token every caller that passes the Host and Origin checks is served."""
-    app = server.streamable_http_app(
+def application(server: Sidecar, names: Sequence[str], token: str = "", per_minute: int = 0) -> ASGIApp:
+    """Return the ASGI application; without a token every caller that passes the Host and Origin checks is served.
+
+    ``per_minute`` is how many requests one address may make, 0 any number.
+    """
+    app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH, max_request_body_size=MAX_REQUEST_BYTES, transport_security=security(names)
     )
-    return BearerToken(app, token) if token else app
+    app = BearerToken(app, token) if token else app
+    return RateLimit(app, Buckets(per_minute)) if per_minute else app
 
 
 def serve_http(
@@ -68,6 +73,7 @@ def serve_http(
     *,
     token: str,
     names: Sequence[str],
+    per_minute: int,
     announce: Callable[[str], None],
 ) -> None:
     """Serve until interrupted. ``announce`` is told the URL once the port is bound. Raises `SidecarError`."""
@@ -75,6 +81,6 @@ def serve_http(
     shown = f"[{host}]" if ":" in host else host
     announce(f"http://{shown}:{bound.getsockname()[1]}{PATH}")
     try:
-        run(application(server, names, token), bound)
+        run(application(server, names, token, per_minute), bound)
     finally:
         desk.close()

@@ -45,9 +45,7 @@ def _svg(label: str, inner: Markup) -> Markup:
 
 
 def risk_coverage(curve: Sequence[Sequence[float]], here: Point | None) -> Markup:
-    """Return the curve of an evaluation: ``curve`` holds (threshold, coverage, risk), ``here`` (risk, coverage) of
-    the floor in force.
-    """  # fmt: skip
+    """Return the curve of (threshold, coverage, risk); ``here`` is (risk, coverage) of the floor in force."""
     points = [(0.0, 0.0), *((float(risk), float(coverage)) for _, coverage, risk in curve)]
     inner = _axes("unanswerable questions answered (risk)", "answerable answered")
     inner += Markup('<path class="line first" d="{}"/>').format(_path(points))
@@ -86,12 +84,16 @@ def bar(share: float) -> Markup:
 def columns(counts: Sequence[tuple[str, int, str]]) -> Markup:
     """Return columns that lead somewhere: (what it counts, how many, URL); the tallest fills the height."""
     most = max((count for _, count, _ in counts), default=1) or 1
-    inner = Markup("").join(
-        Markup('<a href="{}" aria-label="{}: {}"><title>{}: {}</title><rect class="hit" x="{}" y="0" width="10" '
-               'height="60"/><rect class="fill" x="{}" y="{}" width="8" height="{}"/></a>')
-        .format(url, name, count, name, count, at * 10, at * 10 + 1, round(60 - 58 * count / most - (2 if count else 0), 1),
-                round(58 * count / most + (2 if count else 0), 1))
-        for at, (name, count, url) in enumerate(counts)
-    )  # fmt: skip
-    return Markup('<svg class="columns" width="{}" height="60" viewBox="0 0 {} 60" preserveAspectRatio="none" role="group" '
-                  'aria-label="How many, over time">{}</svg>').format(len(counts) * 22, len(counts) * 10, inner)  # fmt: skip
+    inner = Markup("").join(_column(at, name, count, url, most) for at, (name, count, url) in enumerate(counts))
+    return Markup(
+        '<svg class="columns" width="{}" height="60" viewBox="0 0 {} 60" preserveAspectRatio="none" role="group" '
+        'aria-label="How many, over time">{}</svg>'
+    ).format(len(counts) * 22, len(counts) * 10, inner)
+
+
+def _column(at: int, name: str, count: int, url: str, most: int) -> Markup:
+    tall = round(58 * count / most + 2, 1) if count else 0
+    return Markup(
+        '<a href="{}" aria-label="{}: {}"><title>{}: {}</title><rect class="hit" x="{}" y="0" width="10" height="60"/>'
+        '<rect class="fill" x="{}" y="{}" width="8" height="{}"/></a>'
+    ).format(url, name, count, name, count, at * 10, at * 10 + 1, 60 - tall, tall)

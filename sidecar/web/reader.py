@@ -21,6 +21,7 @@ from sidecar.rank import order
 from sidecar.web.html import record_path
 
 if TYPE_CHECKING:
+    from seed.snapshot import Head
     from sidecar.graph import Graph
     from sidecar.provider import Provider
     from sidecar.session import View
@@ -43,6 +44,22 @@ class Page:
     status: int = 200
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is kept of every record between two pages: enough to name it, to count it, and to put it in order."""
+
+    id: str
+    title: str
+    kind: str
+    status: str
+    date: str
+    blob: str
+    tags: tuple[str, ...]
+    paths: tuple[str, ...]
+    workspace: str
+    links: int
+
+
 @dataclass(frozen=True)
 class Look:
     """The records as they stand at one commit and on one day. Whatever the door holds back is not in here."""
@@ -52,66 +69,56 @@ class Look:
     today: date
 
     @cached_property
-    def ordinals(self) -> list[int]:
-        """Return every record that passes, whatever its status."""
-        found: list[int] = self.view.corpus.admit(EVERY, self.today).results.tolist()
-        return found
+    def told(self) -> dict[int, Told]:
+        """Return ordinal -> what is told of a record, for every one that passes, whatever its status.
+
+        One pass over all heads for each snapshot: a head is costly to read, and most pages need but little of it.
+        """
+        corpus = self.view.corpus
+        return {n: _told(corpus.heads[n], corpus.status(n, self.today)) for n in
+                corpus.admit(EVERY, self.today).results.tolist()}  # fmt: skip
 
     @cached_property
     def index(self) -> dict[str, int]:
         """Return folded id -> ordinal; of several records with one id, the first that is in force."""
-        heads = self.view.corpus.heads
         found: dict[str, int] = {}
-        for n in sorted(self.ordinals, key=lambda n: not by_default(self.status(n), heads[n].record.kind)):
-            found.setdefault(heads[n].record.id.casefold(), n)
+        for n, one in sorted(self.told.items(), key=lambda pair: not by_default(pair[1].status, pair[1].kind)):
+            found.setdefault(one.id.casefold(), n)
         return found
-
-    @cached_property
-    def _statuses(self) -> dict[int, str]:
-        return {n: self.view.corpus.status(n, self.today) for n in self.ordinals}
-
-    def status(self, ordinal: int) -> str:
-        """Return the effective status of a record that passed."""
-        return self._statuses[ordinal]
 
     def link(self, ident: str) -> str:
         """Return the address of a record's page, or "" where there is no such record."""
         n = self.index.get(ident.casefold())
-        return f"/record/{record_path(self.view.corpus.heads[n].record.id)}" if n is not None else ""
+        return f"/record/{record_path(self.told[n].id)}" if n is not None else ""
 
     @cached_property
     def counts(self) -> Mapping[str, Counter[str]]:
-        """Return how many records there are by kind, status, tag, workspace, and day."""
-        found: dict[str, Counter[str]] = {name: Counter() for name in ("kind", "status", "tag", "workspace", "day")}
-        for n in self.ordinals:
-            record = self.view.corpus.heads[n].record
-            found["kind"][record.kind] += 1
-            found["status"][self.status(n)] += 1
-            found["tag"].update({one_line(tag, 60) for tag in record.tags})
-            if record.workspace:
-                found["workspace"][one_line(record.workspace, 60)] += 1
-            if record.date:
-                found["day"][record.date[:10]] += 1
+        """Return how many records there are by kind, status, tag and workspace."""
+        found: dict[str, Counter[str]] = {name: Counter() for name in ("kind", "status", "tag", "workspace")}
+        for one in self.told.values():
+            found["kind"][one.kind] += 1
+            found["status"][one.status] += 1
+            found["tag"].update(set(one.tags))
+            found["workspace"].update([one.workspace] if one.workspace else [])
         return found
 
     def qualifying(self, query: Query) -> list[int]:
         """Return the records that pass a query's filters, newest first."""
-        corpus = self.view.corpus
-        found: list[int] = corpus.admit(query, self.today, query.workspace).results.tolist()
-        records = [corpus.heads[n].record for n in found]
-        positions = order(np.zeros(len(found)), [r.date for r in records], [r.id for r in records])
+        found: list[int] = self.view.corpus.admit(query, self.today, query.workspace).results.tolist()
+        kept = [self.told[n] for n in found]
+        positions = order(np.zeros(len(found)), [one.date for one in kept], [one.id for one in kept])
         return [found[p] for p in positions]
 
     def rows(self, ordinals: Sequence[int]) -> list[dict[str, Any]]:
         """Return records as a list shows them: facts, lineage with today's statuses, contradictions."""
         corpus, session = self.view.corpus, self.provider.session
-        ids = [corpus.heads[n].record.id for n in ordinals]
+        ids = [self.told[n].id for n in ordinals]
         told = contradictions.by_record(session, corpus, self.today, ids) if ids else {}
         found = []
         for n in ordinals:
             head = corpus.heads[n]
             statuses = {x.id.casefold(): self.named(x.id)["status"] for x in head.lineage}
-            row = answers.item(head, Hit(n, self.status(n)), {}, statuses)
+            row = answers.item(head, Hit(n, self.told[n].status), {}, statuses)
             found.append({**row, "conflicts": [*row["conflicts"], *told.get(row["id"].casefold(), ())]})
         return found
 
@@ -120,14 +127,28 @@ class Look:
         n = self.index.get(ident.casefold())
         if n is None:
             return {"id": one_line(ident, 130), "title": "", "status": "missing", "date": "", "blob": ""}
-        head = self.view.corpus.heads[n]
-        title = one_line(head.record.title, answers.MAX_TITLE)
-        return {"id": head.record.id, "title": title, "status": self.status(n), "date": one_line(head.record.date, 40),
-                "blob": head.blob}  # fmt: skip
+        one = self.told[n]
+        return {"id": one.id, "title": one.title, "status": one.status, "date": one.date, "blob": one.blob}
+
+
+def _told(head: Head, status: str) -> Told:
+    record = head.record
+    return Told(
+        id=record.id,
+        title=one_line(record.title, answers.MAX_TITLE),
+        kind=record.kind,
+        status=status,
+        date=one_line(record.date, 40),
+        blob=head.blob,
+        tags=tuple(one_line(tag, 60) for tag in record.tags),
+        paths=tuple(dict.fromkeys(one_line(path, 200) for path in record.paths)),
+        workspace=one_line(record.workspace, 60),
+        links=len(head.lineage),
+    )
 
 
 class Reader:
-    """Looks at one repository, again and again: what was worked out holds until HEAD, a candidate or the day changes."""
+    """Looks at one repository again and again: what was worked out holds until HEAD, a candidate or the day changes."""
 
     def __init__(self, provider: Provider) -> None:
         self.provider = provider

@@ -5,8 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from seed.errors import UnfinishedError, UnseededError
+from sidecar.cursor import MovedError
 from sidecar.provider import Provider
 from sidecar.query import Query
+
+from ..conftest import CountingEmbedder  # noqa: TID252 - test folders have no absolute names
 
 Commit = Callable[..., str]
 Text = Callable[..., str]
@@ -53,3 +56,18 @@ def test_another_branch_is_never_half_compared(
         provider.recall(Query("tins"), budget=0.0)
     found = provider.recall(Query("tins"), budget=60.0)
     assert [entry["id"] for entry in found["results"] if entry["on_base"]] == ["d-1"]
+
+
+def test_a_page_after_more_vectors_is_refused(
+    commit: Commit, record_text: Text, provider: Provider, embedder: CountingEmbedder
+) -> None:
+    """When vectors arrive between two pages the order changes: the second page says so and never skips a record."""
+    commit({f"knowledge/{n}.yaml": record_text(f"d-{n}", title=f"Shelf {n} of tins_v2") for n in range(60)})
+    first = provider.recall(Query("tins_v2", limit=2), budget=0.0)
+    assert 0 < first["coverage"]["embedded"] < 60
+    with pytest.raises(MovedError, match="ask again without a cursor"):
+        provider.recall(Query("tins_v2", limit=2, cursor=first["next_cursor"]), budget=60.0)
+    first = provider.recall(Query("tins_v2", limit=2))
+    second = provider.recall(Query("tins_v2", limit=2, cursor=first["next_cursor"]))
+    assert len({result["id"] for page in (first, second) for result in page["results"]}) == 4
+    assert len(embedder.asked) >= 60

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seed.store import parsed
+from seed.store import parsed, snapshots
 from seed.store.engine import Collected
 from seed.store.postgres import words
 from seed.store.postgres.binary import members
@@ -61,7 +59,7 @@ def collect(
     dropped, parts = [], [np.empty(0, dtype=np.uint32)]
     for name, *packed in rows:
         if name in kept:
-            parts += _documents(*packed)
+            parts += snapshots.documents(*packed)
         else:
             dropped.append(name)
     documents = np.unique(np.concatenate(parts))
@@ -88,12 +86,6 @@ def _stood_on(connection: Connection, key: Key) -> set[str]:
         f" AND made > now() - interval '{_HEADS_DAYS} days'"
     )
     return {row[0] for row in connection.execute(query, (*key, f"{HEADS}%"))}
-
-
-def _documents(heads: bytes, pids: bytes, owners: bytes) -> list[NDArray[np.uint32]]:
-    count = len(json.loads(zlib.decompress(heads))["heads"])
-    passages, arrays = (np.frombuffer(part, dtype="<u4") for part in (pids, owners))
-    return [passages, arrays[len(passages) : len(passages) + count]]
 
 
 def _loose(

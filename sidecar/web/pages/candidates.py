@@ -54,14 +54,14 @@ def one(reader: Reader, given: Given) -> Page:
 
 def _admitted(look: Look) -> frozenset[str]:
     """Return the folded ids of the candidates that the door lets through."""
-    return frozenset(look.view.corpus.heads[n].record.id.casefold() for n in look.qualifying(_WAITING))
+    return frozenset(look.told[n].id.casefold() for n in look.qualifying(_WAITING))
 
 
 def _told(entry: dict[str, Any]) -> dict[str, Any]:
     age = entry["age_days"]
     by = ", ".join(f"{key} {value}" for key, value in entry["proposed_by"].items())
-    return {**entry, "status": "candidate", "age": "today" if age == 0 else f"{age} days ago" if age > 1 else "yesterday",
-            "by": by or entry["author"], "day": entry["date"][:10]}  # fmt: skip
+    told = "today" if age == 0 else "yesterday" if age == 1 else f"{age} days ago"
+    return {**entry, "status": "candidate", "age": told, "by": by or entry["author"], "day": entry["date"][:10]}
 
 
 def _diff(look: Look, mine: Pending) -> Iterator[str]:

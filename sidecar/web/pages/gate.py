@@ -11,6 +11,7 @@ from sidecar.web.reader import Page, Reader
 from sidecar.web.results import FOLDER, Result, load
 
 _SHARES = ("recall@3", "answered_answerable")
+_COLUMNS = ("recall@3", "answered_answerable", "false_answers")
 _COUNTS = ("false_answers", "forbid_hits")
 _MEANING = {
     "recall@1": "expected record first",
@@ -35,7 +36,7 @@ def page(reader: Reader, given: Given, folder: Path | None = None) -> Page:
         values |= _drawn(shown, found)
         values["history"] = [
             {"result": one, "url": given.link(result=one.name), "here": one is shown,
-             **{name.replace("@", ""): one.figure(name) for name in ("recall@3", "answered_answerable", "false_answers")}}
+             **{name.replace("@", ""): one.figure(name) for name in _COLUMNS}}
             for one in reversed(found)
         ]  # fmt: skip
     return Page("gate.html", "Gate", values)

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from seed.graph import BY_DEFAULT, TYPES
-from sidecar.quote import one_line
 from sidecar.web.given import Given
 from sidecar.web.html import record_path
 from sidecar.web.reader import Look, Page, Reader
@@ -49,10 +48,9 @@ def _node(look: Look, one: dict[str, Any], depth: int) -> dict[str, Any]:
 
 def _suggestions(look: Look) -> dict[str, Any]:
     """Return the records with the most relations, and the files that the most records speak of."""
-    heads = look.view.corpus.heads
-    joined = sorted(look.ordinals, key=lambda n: (-len(heads[n].lineage), heads[n].record.id))[:_SUGGESTED]
-    files = Counter(one_line(path, 200) for n in look.ordinals for path in dict.fromkeys(heads[n].record.paths))
+    joined = sorted(look.told.values(), key=lambda one: (-one.links, one.id))[:_SUGGESTED]
+    files = Counter(path for one in look.told.values() for path in one.paths)
     return {
-        "records": [{**look.named(heads[n].record.id), "links": len(heads[n].lineage)} for n in joined],
+        "records": joined,
         "files": files.most_common(_SUGGESTED),
     }

@@ -15,7 +15,7 @@ def page(reader: Reader, _given: Given) -> Page:
     counts = look.counts
     newest = look.qualifying(Query(listing=True, kinds=("decision", "adr")))[:_LATEST]
     values = {
-        "total": len(look.ordinals),
+        "total": len(look.told),
         "in_force": sum(counts["status"][name] for name in IN_FORCE),
         "kinds": counts["kind"].most_common(),
         "statuses": counts["status"].most_common(),

@@ -51,7 +51,7 @@ def _period(text: str) -> str:
 
 def _columns(look: Look, ordinals: list[int], given: Given) -> dict[str, Any]:
     """Return the columns over the whole time, each a day, a month or a year, whichever leaves few enough."""
-    dated = (parse_day(look.view.corpus.heads[n].record.date) for n in ordinals)
+    dated = (parse_day(look.told[n].date) for n in ordinals)
     days = Counter(day for day in dated if day)
     if not days:
         return {"columns": "", "first": "", "last": ""}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from seed.errors import SidecarError
-from sidecar.cli.transcript_cmd import command
+from sidecar.cli.group import sidecar
 
 Run = Callable[..., Any]
 
@@ -24,7 +24,7 @@ def run(repository: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
     def _run(*arguments: str) -> Any:
         capsys.readouterr()
-        code = command.main([*arguments, "--repo", str(repository)], standalone_mode=False)
+        code = sidecar.main(["transcript", *arguments, "--repo", str(repository)], standalone_mode=False)
         out = capsys.readouterr().out
         return json.loads(out) if "--json" in arguments else (out, code or 0)
 
@@ -119,7 +119,8 @@ def test_a_hook_never_fails(
     assert "cannot read /gone/x" in lines[1]
     assert "named no transcript_path" in lines[2]
     monkeypatch.setattr(sys, "stdin", io.StringIO(told))
-    assert command.main(["capture", "--hook", "--repo", str(tmp_path / "no-repository")], standalone_mode=False) == 0
+    arguments = ["transcript", "capture", "--hook", "--repo", str(tmp_path / "no-repository")]
+    assert sidecar.main(arguments, standalone_mode=False) == 0
 
 
 def test_turns_are_read_by_number_range_and_match(run: Run, session: Path) -> None:

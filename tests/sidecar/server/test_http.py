@@ -16,6 +16,7 @@ from seed.store.address import URL, WORKSPACE
 from sidecar.loopback import host_names, is_loopback
 from sidecar.provider import Provider
 from sidecar.replay import verify
+from sidecar.server import limit
 
 from ..conftest import TOY, Commit  # noqa: TID252 - as the other tests of this folder's parents do
 from .conftest import MODES, SERVE, ask, environment
@@ -88,6 +89,37 @@ def test_web_pages_cannot_reach_the_server(url: str) -> None:
 def test_large_requests_are_refused(url: str) -> None:
     """A request over 1 MiB is 413 before anything reads it."""
     assert httpx.post(url, content=b"x" * (1 << 20) + b"x", headers=ACCEPT).status_code == 413
+
+
+def test_too_many_requests_are_told_when_to_come_back(shop: Path) -> None:
+    """Past the limit of a minute an address gets 429 and the seconds to wait, whatever token it tries."""
+    with serving(shop, "--rate-limit", "3", "--token", "sesame") as (url, _):
+        assert [post(url, Authorization=f"Bearer {n}").status_code for n in range(2)] == [401, 401]
+        assert post(url, Authorization="Bearer sesame").status_code == 200
+        refused = post(url, Authorization="Bearer sesame")
+        assert refused.status_code == 429
+        assert 15 <= int(refused.headers["Retry-After"]) <= 20
+        assert "--rate-limit" in refused.text
+    with serving(shop, "--rate-limit", "0") as (url, _):
+        assert {post(url).status_code for _ in range(20)} == {200}
+
+
+def test_a_bucket_refills_steadily_and_each_address_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute's requests may come at once; then one comes as often as the rate says, and others are not held up."""
+    now = [0.0]
+    buckets = limit.Buckets(6, lambda: now[0])
+    assert [buckets.wait("a") for _ in range(7)] == [0] * 6 + [10]
+    assert buckets.wait("b") == 0
+    now[0] = 9.5
+    assert buckets.wait("a") == 1
+    now[0] = 10.0
+    assert [buckets.wait("a"), buckets.wait("a")] == [0, 10]
+    now[0] = 1000.0
+    assert [buckets.wait("a") for _ in range(7)] == [0] * 6 + [10]
+    monkeypatch.setattr(limit, "MAX_ADDRESSES", 2)
+    for name in "bcd":
+        buckets.wait(name)
+    assert set(buckets._left) == {"c", "d"}
 
 
 def test_another_address_needs_the_token(shop: Path) -> None:
