@@ -146,13 +146,17 @@ def compare(exact: Plane, far: Distant, draw: np.random.Generator, centres: Matr
 
 
 def _bytes(store: PostgresStore) -> tuple[dict[str, int], int]:
-    """Return the bytes of each table with its keys, and of the index."""
+    """Return the bytes of each table with its keys, and of the index, once all gaps are closed."""
 
     def sized(name: str) -> int:
         query = "SELECT pg_total_relation_size(to_regclass(%s))"
         row = store.database.read(lambda connection: connection.execute(query, (f"sidecar.{name}",)).fetchone())
         return int(row[0] or 0) if row else 0
 
+    with store.database.borrowed() as connection:  # what later writes would fill is no size
+        connection.execute("SET statement_timeout = 0")
+        for name in _TABLES:
+            connection.execute(f"VACUUM FULL sidecar.{name}")
     query = "SELECT relname FROM pg_class WHERE relname LIKE 'near_%'"
     named = store.database.read(lambda connection: connection.execute(query).fetchone())
     of_index = sized(str(named[0])) if named else 0

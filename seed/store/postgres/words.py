@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from seed.store.postgres.binary import integers
 from seed.store.postgres.server import Connection
 
-MAX_SEGMENTS = 48
+MAX_SEGMENTS = 16
+"""Fewer than the embedded engine keeps: a row costs more here, and so does reading many."""
 _CAP = 255
 _SHARE = 4
 Key = tuple[str, str]
