@@ -107,11 +107,10 @@ class Words:
         """Return how often a term or one of its synonyms stands in each record (m,), its title included."""
         if len(group) > 1:
             in_passage, in_title = self._counts(group)
-            counts: Floats = np.bincount(self.documents.owners, in_passage, minlength=len(in_title)) + in_title
-            return counts
+            held: Floats = np.bincount(self.documents.owners, in_passage, minlength=len(in_title)) + in_title
+            return held
         records, times = self._owners.find(*self.postings(group[0]))
-        frequency: Floats = np.bincount(records, times, minlength=len(self._lengths))
-        return frequency
+        return np.bincount(records, times, minlength=len(self._lengths)).astype(np.float64, copy=False)
 
     def _counts(self, group: tuple[str, ...]) -> tuple[Floats, Floats]:
         """Return how often a term or one of its synonyms stands in each passage (n,) and each title (m,)."""

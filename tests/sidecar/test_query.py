@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seed.errors import SidecarError
+from seed.facets import facets
 from seed.reader import build_record
 from seed.record import KINDS, STATUSES
 from seed.snapshot import Head
-from seed.facets import facets
 from sidecar.filters import passing
 from sidecar.query import MAX_LIMIT, Query, by_default, checked, has_tag, in_period, same_path, status_admits
 
