@@ -103,15 +103,15 @@ def publish_words(repo: Repository, store: Engine, want: Wanted, progress: Progr
     changed = [file for file, place in zip(files, base.places(files), strict=True) if place < 0]
     blobs = list(dict.fromkeys(entry.blob for entry, _ in changed))
     known = store.stored(blobs, version(policy))
-    unseen = [blob for blob in blobs if blob not in known]
-    known |= _read(repo, store, unseen, policy, progress)
+    new = [blob for blob in blobs if blob not in known]
+    known |= _read(repo, store, new, policy, progress)
     snapshot, lengths = assemble(want, files, known, policy, glossary, fault, version(policy), base)
     store.publish(snapshot, lengths)
     configured = [e.blob for e in entries if e.path in CONFIGURATION]
-    missing = [blob for blob in (*unseen, *configured) if not has_object(repo, blob)]
+    missing = [blob for blob in (*new, *configured) if not has_object(repo, blob)]
     if missing or store.noted(_MISSING + want.key):
         store.note(_MISSING + want.key, " ".join(missing))
-    return len(unseen)
+    return len(new)
 
 
 def _base(store: Engine, parsed: str) -> Base:
@@ -126,12 +126,12 @@ def published(repo: Repository, store: Engine, key: str) -> bool:
 
 
 def _read(
-    repo: Repository, store: Engine, unseen: Sequence[str], policy: Policy, progress: Progress | None = None
+    repo: Repository, store: Engine, new: Sequence[str], policy: Policy, progress: Progress | None = None
 ) -> dict[str, Stored]:
     """Parse blobs into the store and return what it holds of them. The caller holds the seeding lock."""
     found: dict[str, Stored] = {}
-    for at in range(0, len(unseen), 256):
-        part = unseen[at : at + 256]
+    for at in range(0, len(new), 256):
+        part = new[at : at + 256]
         here = [blob for blob in part if has_object(repo, blob)]
         store.add((_parse(repo, blob, policy) for blob in here), version(policy))
         found.update(store.stored(here, version(policy)))
@@ -139,7 +139,7 @@ def _read(
         gone = {blob: _parse(repo, blob, policy).problems for blob in part if blob not in found}
         found.update({blob: Stored(None, problems) for blob, problems in gone.items()})
         if progress:
-            progress("reading", min(at + 256, len(unseen)), len(unseen))
+            progress("reading", min(at + 256, len(new)), len(new))
     return found
 
 
@@ -150,14 +150,14 @@ def records(repo: Repository, store: Engine, tree: str, policy: Policy) -> list[
     """
     entries = [entry for entry in list_files(repo, tree) if is_record_path(entry.path)]
     known = store.stored([entry.blob for entry in entries], version(policy))
-    unseen = list(dict.fromkeys(entry.blob for entry in entries if entry.blob not in known))
+    new = list(dict.fromkeys(entry.blob for entry in entries if entry.blob not in known))
     read = {blob: stored.record for blob, stored in known.items()}
-    if unseen:
+    if new:
         try:
             with store.exclusive(_SHORT_WAIT):
-                read |= {blob: stored.record for blob, stored in _read(repo, store, unseen, policy).items()}
+                read |= {blob: stored.record for blob, stored in _read(repo, store, new, policy).items()}
         except StoreError:
-            read |= {blob: _parse(repo, blob, policy).record for blob in unseen}
+            read |= {blob: _parse(repo, blob, policy).record for blob in new}
     return [(entry, read[entry.blob]) for entry in entries]
 
 
@@ -166,6 +166,11 @@ def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
         parsed = parse_record(read_blob(repo, blob))
     except UnreadableBlobError as exc:
         parsed = Parsed(None, (Problem(1, exc.reason, exc.fix, fatal=True),))
+    return unseen(blob, parsed, policy)
+
+
+def unseen(blob: str, parsed: Parsed, policy: Policy) -> Unseen:
+    """Return what a store keeps of a parsed blob: its passages, and the words of each of its documents."""
     record = parsed.record
     if record is None:
         return Unseen(blob, None, parsed.problems, (), (), "", text.terms(""))

@@ -97,11 +97,15 @@ class Words:
             idf = float(np.log(1 + (of - found + 0.5) / (found + 0.5)))
             weights = idf * _saturate(frequency[records], self._lengths[records], self._lengths)
             if self._held + found > _REMEMBERED:
-                self._known.clear()
-                self._held = 0
+                self.forget()
             self._held += found
             self._known[group] = _Weighed(records, weights, idf)
         return self._known[group]
+
+    def forget(self) -> None:
+        """Drop what is remembered of terms."""
+        self._known.clear()
+        self._held = 0
 
     def _frequency(self, group: tuple[str, ...]) -> Floats:
         """Return how often a term or one of its synonyms stands in each record (m,), its title included."""
