@@ -100,7 +100,7 @@ def _items(session: Session, decided: Decided) -> list[dict[str, Any]]:
 
 
 def _coverage(session: Session, corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
-    settled = ~corpus.facets["origin"].records(bool)
+    settled = ~corpus.having("origin", bool)
     records = int(settled.sum())
     whole = asked.plane.embedded if asked.plane is not None else session.embedded(corpus)
     embedded = int((whole & settled).sum())
