@@ -30,9 +30,14 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
+def narrow() -> bool:
+    """Tell whether standard output lacks characters: JSON is then plain ASCII, for its own escapes are JSON, too."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+
+
 def print_json(value: object) -> None:
     """Print one JSON object."""
-    print(json.dumps(value, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2))
+    print(json.dumps(value, ensure_ascii=narrow(), indent=None if not sys.stdout.isatty() else 2))
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import click
 from seed.errors import SidecarError
 from seed.importers import adr
 from seed.importers.files import Written, repository_root
+from sidecar.cli.common import narrow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,7 @@ def import_adr(
         click.echo(f"sidecar: {error}", err=True)
         raise SystemExit(error.code) from error
     if as_json:
-        click.echo(json.dumps(as_dict(report, written, dry_run=dry_run), ensure_ascii=False, indent=1))
+        click.echo(json.dumps(as_dict(report, written, dry_run=dry_run), ensure_ascii=narrow(), indent=1))
     else:
         for line in render(report, written, dry_run=dry_run):
             click.echo(line)
