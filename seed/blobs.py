@@ -14,9 +14,9 @@ from seed.passages import PROJECTION, cut
 from seed.policy import Policy
 from seed.reader import parse_record
 from seed.record import SCHEMA_VERSION, Parsed, Problem, Record
-from seed.store.lock import exclusive
+from seed.store.engine import Engine
+from seed.store.parsed import Stored, Unseen
 from seed.store.paths import STORE_FORMAT
-from seed.store.store import Store, Stored, Unseen
 
 Progress = Callable[[str, int, int], None]
 _FEW = 64
@@ -32,7 +32,7 @@ def version(policy: Policy) -> str:
 
 def read(
     repo: Repository,
-    store: Store,
+    store: Engine,
     unseen: Sequence[str],
     policy: Policy,
     progress: Progress | None = None,
@@ -67,7 +67,7 @@ def _until(deadline: float | None, blobs: Sequence[str], few: int) -> Iterator[s
 
 
 def records(
-    repo: Repository, store: Store, tree: str, policy: Policy, budget: float | None = None
+    repo: Repository, store: Engine, tree: str, policy: Policy, budget: float | None = None
 ) -> list[tuple[Entry, Record | None]]:
     """Return the records of a knowledge tree (without bodies; None: unreadable), by path, through the store's cache.
 
@@ -81,7 +81,7 @@ def records(
     parsed = {blob: stored.record for blob, stored in known.items()}
     if unseen:
         try:
-            with exclusive(store.lock_path, _SHORT_WAIT):
+            with store.exclusive(_SHORT_WAIT):
                 found = read(repo, store, unseen, policy, deadline=deadline)
                 parsed |= {blob: stored.record for blob, stored in found.items()}
         except StoreError as exc:
@@ -96,6 +96,11 @@ def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
         parsed = parse_record(read_blob(repo, blob))
     except UnreadableBlobError as exc:
         parsed = Parsed(None, (Problem(1, exc.reason, exc.fix, fatal=True),))
+    return as_unseen(blob, parsed, policy)
+
+
+def as_unseen(blob: str, parsed: Parsed, policy: Policy) -> Unseen:
+    """Return what a store keeps of a parsed blob: its passages, and the words of each of its documents."""
     record = parsed.record
     if record is None:
         return Unseen(blob, None, parsed.problems, (), (), "", text.terms(""))

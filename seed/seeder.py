@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seed.assemble import Wanted, assemble
+from seed.assemble import EMPTY, Base, Wanted, assemble, base_of
 from seed.blobs import Progress, read, version
 from seed.embed.base import Embedder
 from seed.errors import SidecarError
@@ -29,11 +29,12 @@ from seed.git.tree import (
     subtree,
 )
 from seed.policy import Policy
-from seed.store.lock import exclusive
-from seed.store.store import Store
+from seed.store.engine import Engine
 
 _BATCH = 32
 """Passages whose vectors are made durable together: about a second of work is lost by a kill."""
+_LOOK_BACK = 4
+"""Newest snapshots that are asked for the rows of passages: after a switch of branches the last may be another one."""
 _MISSING = "missing:"
 
 Choose = Callable[[Policy], Sequence[Embedder]]
@@ -77,22 +78,24 @@ def read_policy(repo: Repository, entries: Sequence[Entry]) -> tuple[Policy, dic
 
 
 def publish_words(
-    repo: Repository, store: Store, want: Wanted, progress: Progress | None = None, deadline: float | None = None
+    repo: Repository, store: Engine, want: Wanted, progress: Progress | None = None, deadline: float | None = None
 ) -> int:
     """Parse what is unseen and publish the snapshot with words alone. Returns how many blobs were new.
 
-    Raises `UnfinishedError` when ``deadline``, a time.monotonic() moment, passes before all is read. The caller holds
-    the seeding lock.
+    What the newest snapshot has already is taken over. Raises `UnfinishedError` when ``deadline``, a time.monotonic()
+    moment, passes before all is read. The caller holds the seeding lock.
     """
     entries = list_files(repo, want.tree)
     policy, glossary, fault = read_policy(repo, entries)
     files = [(e, "") for e in entries if is_record_path(e.path)]
     files += [(Entry(c.path, c.blob), c.ref) for c in want.candidates]
-    blobs = list(dict.fromkeys(e.blob for e, _ in files))
+    base = _base(store, version(policy))
+    changed = [file for file, place in zip(files, base.places(files), strict=True) if place < 0]
+    blobs = list(dict.fromkeys(entry.blob for entry, _ in changed))
     known = store.stored(blobs, version(policy))
     unseen = [blob for blob in blobs if blob not in known]
     known |= read(repo, store, unseen, policy, progress, deadline)
-    snapshot, lengths = assemble(want, files, known, policy, glossary, fault)
+    snapshot, lengths = assemble(want, files, known, policy, glossary, fault, version(policy), base)
     store.publish(snapshot, lengths)
     configured = [e.blob for e in entries if e.path in CONFIGURATION]
     missing = [blob for blob in (*unseen, *configured) if not has_object(repo, blob)]
@@ -101,13 +104,19 @@ def publish_words(
     return len(unseen)
 
 
-def published(repo: Repository, store: Store, key: str) -> bool:
+def _base(store: Engine, parsed: str) -> Base:
+    """Return the newest snapshot of the same version of parsed files, to take heads over from."""
+    loaded = store.load()
+    return base_of(*loaded) if loaded and loaded[0].version == parsed else EMPTY
+
+
+def published(repo: Repository, store: Engine, key: str) -> bool:
     """Tell whether a snapshot is there, and nothing that was missing in this clone has arrived since."""
     return store.has(key) and not any(has_object(repo, oid) for oid in store.noted(_MISSING + key).split())
 
 
 def publish_vectors(
-    store: Store,
+    store: Engine,
     key: str,
     embedder: Embedder,
     deadline: float | None = None,
@@ -122,21 +131,42 @@ def publish_vectors(
     if loaded is None:
         raise SidecarError("the snapshot to embed is not published", "run 'sidecar seed'")
     pids = loaded[0].pids
-    texts = store.texts(dict.fromkeys(pids.tolist()))
     store.register(embedder.identity)
     store.heal(embedder.identity)
+    plane = _rows_before(store, key, embedder, pids)
+    unknown = np.unique(pids[plane < 0])
+    texts = store.texts(unknown.tolist())
     rows = store.rows(embedder.identity, [sha for sha, _, _ in texts.values()])
     missing = {sha: text for sha, text, _ in texts.values() if sha not in rows}
     done = _embed(store, embedder, missing, deadline, progress)
     if done:
-        rows = store.rows(embedder.identity, [sha for sha, _, _ in texts.values()])
-    plane = np.array([rows.get(texts[pid][0], -1) for pid in pids.tolist()], dtype=np.int32)
+        rows |= store.rows(embedder.identity, list(missing))
+    if len(unknown):
+        found = np.array([rows.get(texts[pid][0], -1) for pid in unknown.tolist()], dtype=np.int32)
+        plane[plane < 0] = found[np.searchsorted(unknown, pids[plane < 0])]
     store.save_plane(key, embedder.identity, plane)
     return done, len(missing) - done
 
 
+def _rows_before(store: Engine, key: str, embedder: Embedder, pids: NDArray[np.uint32]) -> NDArray[np.int32]:
+    """Return the rows (n,) of passages that the newest snapshots have a vector of already, -1 for the others."""
+    rows = np.full(len(pids), -1, dtype=np.int32)
+    for other in [name for name, _, _ in store.snapshots()[:_LOOK_BACK]]:
+        before = store.plane(other, embedder.identity)
+        if before is not None and other == key:
+            return before[0].copy()
+        loaded = store.load(other) if before is not None and len(before[0]) else None
+        if before is None or loaded is None:
+            continue
+        order = np.argsort(loaded[0].pids, kind="stable")
+        known = loaded[0].pids[order]
+        at = np.minimum(np.searchsorted(known, pids), len(known) - 1)
+        return np.where(known[at] == pids, before[0][order[at]], -1).astype(np.int32)
+    return rows
+
+
 def _embed(
-    store: Store,
+    store: Engine,
     embedder: Embedder,
     missing: dict[bytes, str],
     deadline: float | None,
@@ -162,7 +192,7 @@ def _embed(
 
 def seed(
     repo: Repository,
-    store: Store,
+    store: Engine,
     want: Wanted,
     choose: Choose,
     *,
@@ -179,7 +209,7 @@ def seed(
     """
     start = time.monotonic()
     deadline = None if budget is None else start + budget
-    with exclusive(store.lock_path, wait):
+    with store.exclusive(wait):
         parsed = 0 if published(repo, store, want.key) else publish_words(repo, store, want, progress, deadline)
         loaded = store.load(want.key)
         snapshot = loaded[0] if loaded else None
@@ -192,11 +222,9 @@ def seed(
     return Seeded(want.key, records, parsed, embedded, missing, time.monotonic() - start)
 
 
-def complete(store: Store, key: str, embedder: Embedder) -> bool:
-    """Tell whether every passage of a published snapshot has its vector under this embedder, in the file too."""
+def complete(store: Engine, key: str, embedder: Embedder) -> bool:
+    """Tell whether every passage of a published snapshot has its vector under this embedder, which can be read."""
     plane = store.plane(key, embedder.identity)
     if plane is None:
         return False
-    matrix = store.matrix(embedder.identity)
-    held = 0 if matrix is None else len(matrix)
-    return bool(((plane[0] >= 0) & (plane[0] < held)).all())
+    return bool(((plane[0] >= 0) & (plane[0] < store.held(embedder.identity))).all())

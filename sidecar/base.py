@@ -6,7 +6,7 @@ then at most `weak`. Everything hangs on two knowledge trees, which the receipt 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -19,7 +19,7 @@ from seed.git.tree import Entry, has_object, subtree
 from seed.lifecycle import Link, at_day, standings
 from seed.policy import Policy
 from seed.record import Record
-from seed.store.store import Store
+from seed.store.engine import Engine
 from sidecar.answer import NO_SUCCESSOR
 
 _SUCCEEDED = {"superseded_by": "superseded by", "refuted_by": "refuted by"}
@@ -61,7 +61,7 @@ class States:
 class Bases:
     """Finds the default branch and reads its records; both are remembered, since they move seldom."""
 
-    def __init__(self, repo: Repository, store: Store) -> None:
+    def __init__(self, repo: Repository, store: Callable[[], Engine]) -> None:
         self.repo = repo
         self.store = store
         self.budget: float | None = None
@@ -108,7 +108,7 @@ class Bases:
             raise SidecarError(f"the knowledge tree {tree[:12]} of the default branch", "git fetch")
         if key not in self._states:
             try:
-                read = blobs.records(self.repo, self.store, tree, policy, self.budget) if tree else []
+                read = blobs.records(self.repo, self.store(), tree, policy, self.budget) if tree else []
             except UnfinishedError as exc:
                 raise UnfinishedError(f"the default branch, to compare with: {exc.message}", "ask again") from None
             self._states[key] = _states(read)

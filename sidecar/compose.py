@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -40,7 +41,7 @@ class Decided:
     start: int
     stand: str
     workspace: str
-    statuses: dict[str, str]
+    statuses: Mapping[str, str]
     since: Since | None
     uncommitted: int
 
@@ -99,7 +100,7 @@ def _items(session: Session, decided: Decided) -> list[dict[str, Any]]:
 
 
 def _coverage(session: Session, corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
-    settled = np.array([not head.origin for head in corpus.heads], dtype=bool)
+    settled = ~corpus.having("origin", bool)
     records = int(settled.sum())
     whole = asked.plane.embedded if asked.plane is not None else session.embedded(corpus)
     embedded = int((whole & settled).sum())
@@ -112,7 +113,7 @@ def _passage(session: Session, corpus: Corpus, hit: Hit, texts: dict[int, tuple[
     if hit.passage < 0:
         return {}
     head = corpus.heads[hit.ordinal]
-    first = int((corpus.documents.owners < hit.ordinal).sum())
+    first = int(np.searchsorted(corpus.documents.owners, hit.ordinal))
     cuts = session.store.cuts(head.blob, blobs.version(corpus.snapshot.policy))
     cut = cuts[hit.passage - first]
     _, text, skip = texts[cut.pid]

@@ -29,6 +29,8 @@ def open_repository(folder: Path) -> Repository:
     """Open the repository that holds ``folder``. Raises `SidecarError` saying what stands in the way."""
     if not folder.exists():
         raise SidecarError(f"{folder} does not exist", "name a folder inside a Git repository with --repo")
+    if not os.access(folder, os.R_OK | os.X_OK if folder.is_dir() else os.R_OK):
+        raise SidecarError(f"{folder} cannot be read: permission denied", "check the folder's permissions")
     try:
         # Unlike git itself, discovery by path never looks at GIT_DIR, which a hook may carry over.
         found = pygit2.discover_repository(str(folder.resolve()))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seed.errors import SidecarError
-from sidecar.cli.common import Progress, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option, say
 from sidecar.cli.recall_cmd import BUDGET_SECONDS, filters
 from sidecar.quote import safe
 
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
     from sidecar.query import Query
 
 
-@click.command(epilog="Example: sidecar show decision-0007 --at v1.2")
+@click.command(
+    epilog=examples("sidecar show decision-0007", "sidecar show knowledge/decisions/decision-0007.yaml --at v1.2")
+)
 @click.argument("name", metavar="ID")
 @click.option("--at", default="", metavar="REV", help="As it stood in this revision.")
 @click.option("--section", default="", metavar="HEADING", help="Only this section of a long body.")
@@ -34,10 +35,10 @@ def show(name: str, at: str, section: str, cursor: str, as_json: bool, repo: str
     if as_json:
         print_json(found)
     else:
-        print(render_record(found, colour=sys.stdout.isatty()))
+        say(render_record(found, colour=in_colour()))
 
 
-@click.command("list", epilog="Example: sidecar list --kind decision --since v1.2")
+@click.command("list", epilog=examples("sidecar list", "sidecar list --kind decision --status all --since v1.2"))
 @click.option("-k", "limit", default=50, show_default=True, metavar="N", help="How many records on a page.")
 @click.option("--cursor", default="", help="Continue an earlier list.")
 @click.option("--since", default="", metavar="REV", help="Only records added or changed after this revision.")
@@ -66,7 +67,7 @@ def list_(
     _answer(query, repo, as_json=as_json, since=since)
 
 
-@click.command(epilog="Example: sidecar why seed/store/store.py")
+@click.command(epilog=examples("sidecar why seed/store/store.py"))
 @click.argument("path")
 @click.option("-k", "limit", default=20, show_default=True, metavar="N", help="How many records on a page.")
 @click.option("--cursor", default="", help="Continue an earlier list.")
@@ -97,7 +98,7 @@ def _answer(query: Query, repo: str, *, as_json: bool, since: str = "", about: s
     if as_json:
         print_json({**answer, "turns": turns} if about else answer)
         return
-    print(render(answer, colour=sys.stdout.isatty()))
+    say(render(answer, colour=in_colour()))
     for one in turns:
         place = f"bytes {one['start_byte']}-{one['end_byte']}"
         print(f"Worked on in {one['transcript']}, turn {one['turn']}, {place}: {safe(one['path'])}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seed.errors import SidecarError
 from seed.store.database import DatabaseFault
-from sidecar.doctor import agents, embedder, environment, hooks, kept, repository, store
+from sidecar.doctor import agents, embedder, engine, environment, hooks, kept, repository, store
 from sidecar.doctor.finding import Finding, Report
 from sidecar.doctor.patient import Patient, examined
 from sidecar.doctor.table import Check
@@ -46,6 +46,7 @@ CHECKS: tuple[Check, ...] = (
     Check("embedder-second", embedder.second),
     Check("embedder-second-loads", embedder.second_loads, deep=True),
     Check("floor", embedder.floor),
+    Check("engine", engine.engine),
     Check("store", store.opens),
     Check("store-indexes", store.deep, needs="store", deep=True),
     Check("snapshot", store.fresh, needs="store"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 
 from seed.errors import SidecarError
 from seed.git.remote import on_remote, push_command, remote_name
-from seed.store.receipts import broken_link, receipts_file
+from seed.store.receipts import Links, broken_link, receipts_file
 from seed.transcript.archive import DAMAGED, Archive
 from sidecar.audit import OLD_DAYS, PILED_CANDIDATES, PILED_CONFLICTS
 from sidecar.doctor.patient import Patient
@@ -18,7 +19,8 @@ from sidecar.history import History, verified
 from sidecar.pending import committed, pending
 from sidecar.query import IN_FORCE
 from sidecar.receipt import identify
-from sidecar.scans import FILE, load
+from sidecar.scans import load, pairs
+from sidecar.shelf import open_receipts
 
 _SCAN_DAYS = 15
 _SCAN = "sidecar conflicts scan"
@@ -27,6 +29,9 @@ _RESTORE = "sidecar restore FILE, from a backup"
 
 def receipts(patient: Patient) -> Iterator[Said]:
     """Tell whether every receipt is as it was written and names the one before it."""
+    if patient.on_server:
+        yield _on_server(patient)
+        return
     path = receipts_file(patient.kept)
     if not path.exists():
         yield "ok", "no receipts yet", ""
@@ -36,6 +41,15 @@ def receipts(patient: Patient) -> Iterator[Said]:
         yield "critical", f"{path}: {problem}", _RESTORE
     else:
         yield "ok", f"{count} receipts, each as written and naming the one before", ""
+
+
+def _on_server(patient: Patient) -> Said:
+    with closing(open_receipts(patient.git)) as chain:
+        links, every = Links(identify), chain.chain()
+    for number, receipt in enumerate(every, 1):
+        if problem := links.problem(str(receipt.get("id")), receipt):
+            return "critical", f"on the server: receipt {number} {problem}", _RESTORE
+    return "ok", f"{len(every)} receipts on the server, each as written and naming the one before", ""
 
 
 def unpushed(patient: Patient) -> Iterator[Said]:
@@ -71,7 +85,7 @@ def conflicts(patient: Patient) -> Iterator[Said]:
     total = sum(states.values())
     yield ("info" if total else "ok"), f"{total} conflicts between records are recorded", ""
     now = {head.record.id.casefold(): head.blob for head in loaded[0].heads}
-    waiting = [pair for pair in load(patient.store_folder).pairs if tuple(map(now.get, pair.key)) == pair.blobs]
+    waiting = [pair for pair in pairs(patient.data) if tuple(map(now.get, pair.key)) == pair.blobs]
     if len(waiting) >= PILED_CONFLICTS:
         text = f"{len(waiting)} pairs of the last scan wait for a judge"
         yield "warning", text, "sidecar conflicts list; then sidecar conflicts record for each pair"
@@ -82,15 +96,15 @@ def scan(patient: Patient) -> Iterator[Said]:
     loaded = patient.data.load(patient.wanted().key)
     if loaded is None:
         raise SidecarError("no snapshot of HEAD is published")
-    file, seen = patient.store_folder / FILE, load(patient.store_folder).seen
+    last = load(patient.data)
     heads = [head for head in loaded[0].heads if head.status in IN_FORCE and not head.origin]
-    new = sum(1 for head in heads if seen.get(head.record.id.casefold()) != head.blob)
-    if not file.exists():
+    new = sum(1 for head in heads if last.seen.get(head.record.id.casefold()) != head.blob)
+    if not last.when:
         many = len(heads) > 1
         text = f"no scan for contradictions was ever made ({len(heads)} records)"
         yield ("info" if many else "ok"), text, _SCAN * many
         return
-    days = int((time.time() - file.stat().st_mtime) / 86400)
+    days = int((time.time() - last.when) / 86400)
     old = days > _SCAN_DAYS
     text = f"the last scan for contradictions is {days} days old, {new} records are new or changed since"
     yield ("warning" if old and new else "info" if old else "ok"), text, _SCAN * old

@@ -56,6 +56,13 @@ class Patient:
         """Return where receipts and transcripts of the repository lie, made or not."""
         return kept_folder(self.git.name, self.git.common)
 
+    @property
+    def on_server(self) -> bool:
+        """Tell whether the store and the receipts are on a server: policy asks for one, and this user has one."""
+        from sidecar.shelf import asked
+
+        return asked(self.git) is not None
+
     def wanted(self) -> Wanted:
         """Return what the snapshot of HEAD consists of."""
         from seed import seeder

@@ -21,7 +21,9 @@ _SEED = "sidecar seed"
 def opens(patient: Patient) -> Iterator[Said]:
     """Tell whether the store's file is there, of this format and undamaged."""
     path = patient.store_folder / "store.db"
-    if patient.store is not None:
+    if patient.store is None and not patient.store_fault and patient.on_server:
+        yield "ok", "the store is on a server, and no embedded one had to stand in for it", ""
+    elif patient.store is not None:
         yield "ok", f"{path}, format {inspect.store_format(patient.store.database)}", ""
     elif patient.store_fault:
         yield "critical", f"{path}: {patient.store_fault}", f"mv {path.parent} {path.parent}.old && {_SEED}"

@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 from seed.encodable import encodable, encodable_data
 from seed.errors import SidecarError
 from sidecar.draft import Proposer
+from sidecar.quote import one_line
 from sidecar.server.desk import Desk
 from sidecar.server.spec import Spec
 from sidecar.version import VERSION
@@ -125,7 +126,9 @@ class Sidecar(MCPServer[None]):
         except ToolError as exc:
             cause = exc.__cause__
             if isinstance(cause, SidecarError):
-                raise ToolError(encodable(str(cause))) from None
+                raise ToolError(one_line(str(cause))) from None
+            if isinstance(cause, OSError) and cause.filename:
+                raise ToolError(one_line(f"{cause.strerror}: {cause.filename}", 300)) from None
             if isinstance(cause, ValidationError):
                 problems = [problem(e, tool.parameters) for e in cause.errors(include_url=False)]
                 raise ToolError(encodable(f"{name}: {'; '.join(problems)}")) from None
@@ -140,7 +143,7 @@ class Sidecar(MCPServer[None]):
             return await super().read_resource(uri, context)
         except ResourceError as exc:
             if isinstance(exc.__cause__, SidecarError):
-                raise ResourceNotFoundError(encodable(str(exc.__cause__))) from None
+                raise ResourceNotFoundError(one_line(str(exc.__cause__))) from None
             raise
 
     async def get_prompt(

@@ -130,3 +130,18 @@ def test_a_repository_without_records_says_so(repository: Path, capsys: pytest.C
     assert main(["why", "x", "--repo", str(repository)]) == 0
     assert main(["show", "x", "--repo", str(repository)]) == 2
     assert "a repository without commits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [("show",), ("import", "adr"), ("receipts", "show"), ("transcript", "read")])
+def test_an_error_is_one_line_that_steers_no_terminal(
+    shop: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    """Whatever bytes an argument holds, the error that quotes it is one line of visible characters."""
+    try:
+        code = main([*command, "--repo", str(shop), "x\n\x1b[31m\u202e\udcff"])
+    except SystemExit as exc:
+        code = int(str(exc.code))
+    error = capsys.readouterr().err
+    assert code == 2
+    assert error.startswith("sidecar: ")
+    assert error.isprintable() or error.rstrip("\n").isprintable()
