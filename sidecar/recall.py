@@ -176,7 +176,7 @@ def _ranked(corpus: Corpus, scored: _Scored, ordinals: NDArray[np.intp], count: 
     found: list[int] = []
     for tier in (_NAMED, _HOLDER, _ORDINARY):
         part = ordinals[scored.tiers[ordinals] == tier] if len(found) < count else ordinals[:0]
-        part = part[foremost(scored.scores[part], count - len(found))]
+        part = part[foremost(scored.scores[part], max(count - len(found), 0))]  # ties may have brought more than asked
         found += _in_order(corpus, part, scored.scores[part])
     return found[:count]
 
