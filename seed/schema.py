@@ -41,6 +41,7 @@ class RetrievalModel(_Strict):
 
     fusion: Literal["hybrid", "cosine", "lexical"] = "hybrid"
     passage_chars: int = Field(default=900, ge=200, le=4000)
+    beta: float = Field(default=0.0, ge=0, le=1)
 
 
 class FloorModel(_Strict):
@@ -127,6 +128,7 @@ def _to_core(model: PolicyModel) -> core.Policy:
         languages=model.embedder.languages,
         fusion=model.retrieval.fusion,
         passage_chars=model.retrieval.passage_chars,
+        beta=model.retrieval.beta,
         floors=tuple(core.Floor(**floor.model_dump()) for floor in model.floors),
         weights=model.weights.model_dump(),
         workspaces={name: folder.strip("/") for name, folder in model.workspaces.items()},
