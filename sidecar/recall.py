@@ -24,6 +24,7 @@ from sidecar.open_items import open_items, set_aside
 from sidecar.plane import CEILING
 from sidecar.query import Query
 from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, foremost, order, supported
+from sidecar.spread import joined, spread
 
 MAX_AGAINST = 3
 NEAREST = 5
@@ -80,6 +81,8 @@ def recall(
     found = combine(parts)
     if policy.fusion != "cosine":  # the baseline scores every record by itself, so that changes can be compared with it
         found = supported(found, admitted.results)
+    if policy.beta:
+        found = spread(found, joined(corpus), admitted.results, policy.beta)
     tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
     successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)
