@@ -48,7 +48,7 @@ class PostgresStore(Records):
             if self.generation() == self._opened:
                 self.database.write(lambda connection: clearing.clear(connection, self.key))
         self._read.clear()
-        self._words = {}
+        self._words, self._cuts = {}, {}
         self._opened = self.generation()
 
     @contextmanager
