@@ -37,6 +37,8 @@ PURE = {
     "sidecar.cursor",
     "sidecar.exporters.document",
     "sidecar.floor",
+    "sidecar.jsonc",
+    "sidecar.layout",
     "sidecar.lexical",
     "sidecar.mentions",
     "sidecar.plane",
@@ -44,7 +46,10 @@ PURE = {
     "sidecar.quote",
     "sidecar.rank",
     "sidecar.recall",
+    "sidecar.render",
     "sidecar.receipt",
+    "sidecar.setup.section",
+    "sidecar.setup.toml",
     "evals.metrics",
 }
 INPUT_AND_OUTPUT = {
@@ -82,7 +87,7 @@ MODULE_LINES = 260
 FUNCTION_LINES = 40
 LONGER: dict[str, int] = {
     "seed.store.store": 360,  # every SQL statement of the store in one place
-    "sidecar.session": 292,  # one repository, open: seeding, freshness and what is loaded belong together
+    "sidecar.session": 295,  # one repository, open: seeding, freshness and what is loaded belong together
     "sidecar.provider": 460,  # the public API: one short method for each thing that can be asked
     "seed.reader": 290,  # every key of a record, checked in one class
 }

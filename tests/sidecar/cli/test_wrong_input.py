@@ -52,7 +52,7 @@ def run(places: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch:
 
     def _run(name: str, words: Words, repo: str = "{repo}") -> Outcome:
         given = [word.format(**places) for word in words]
-        where = [] if name == "schema" or "--repo" in given else ["--repo", repo.format(**places)]
+        where = [] if name in {"schema", "completion"} or "--repo" in given else ["--repo", repo.format(**places)]
         capsys.readouterr()
         code = main([*name.split(), *given, *where])
         return Outcome(code, *capsys.readouterr())

@@ -61,6 +61,7 @@ WALK: dict[str, Entry] = {
     "calibrate": Entry(("--dry-run",), (("--method", "guess"),)),
     "candidates": Entry(),
     "check": Entry((), (("{gone}",), ("{file}",), ("--staged", "{gone}"))),
+    "completion": Entry(("bash",), ((), ("tcsh",)), anywhere=True),
     "conflicts list": Entry(),
     "conflicts record": Entry(
         ("decision-1", "fact-1", "contradicts", "--reason", "x"),
