@@ -191,4 +191,5 @@ def _report(run: Run, *, as_json: bool, remove: bool, dry_run: bool, asked: bool
     if as_json:
         print_json(as_data(run, remove=remove, dry_run=dry_run))
     else:
-        say("\n".join(ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour())))
+        for line in ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour()):
+            print(line) if line.startswith("  ") else say(line)  # a command is copied whole
