@@ -7,6 +7,7 @@ every question is charged for it (finding-0001).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,7 +132,7 @@ def plane(
     charge = CENTRE * held.usual.astype(np.float64)
     charge[rows < 0] = np.inf
     ends = [*range(0, len(starts), _BLOCK), len(starts)]
-    blocks = tuple(zip(ends, ends[1:], strict=False))
+    blocks = tuple(pairwise(ends))
     return Plane(identity, matrix, rows, starts, norms, charge, CENTRE * (held.whole / norms), blocks)
 
 

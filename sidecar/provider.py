@@ -52,7 +52,6 @@ class Provider:
     ) -> None:
         self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
-        self._receipts: Chain | None = None
         self.any_session = False
         """Whether sessions of other repositories may be kept too: a flag of the server, never an argument."""
         self._working_tree = WorkingTree(self.session.repo)
@@ -62,8 +61,6 @@ class Provider:
     def close(self) -> None:
         """Close store and receipts."""
         self.session.close()
-        if self._receipts is not None:
-            self._receipts.close()
 
     def recall(
         self, query: Query, *, detail: str = "full", budget: float = 2.0, progress: Progress | None = None
@@ -198,6 +195,8 @@ class Provider:
         needed = session.needed(session.policy(want), second=second)
         cached = sum(portable.fill(session.store, Path(cache), e.identity) for e in needed) if cache else 0
         done = seeder.seed(session.repo, session.store, want, lambda _: needed, progress=progress)
+        for embedder in needed:
+            session.store.prepare(embedder.identity)
         view = session.view(want, second=second, budget=0.0)
         self.meaning.warm(view.corpus)
         for embedder in needed if cache else ():
@@ -266,9 +265,7 @@ class Provider:
     @property
     def receipts(self) -> Chain:
         """Return the chain of receipts, opened at the first use."""
-        if self._receipts is None:
-            self._receipts = self.session.shelf.receipts()
-        return self._receipts
+        return self.session.shelf.receipts()
 
     def workspace(self, query: Query, corpus: Corpus) -> str:
         """Return the workspace asked for, else the one whose folder the session started in, else ""."""

@@ -99,7 +99,7 @@ class Session:
 
     def close(self) -> None:
         """Close the store."""
-        self.store.close()
+        self.shelf.close()
 
     def healing(self, work: Callable[[], T]) -> T:
         """Run work on the store; when it proves damaged or its server is away, go on from Git and run it once more."""

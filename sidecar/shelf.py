@@ -34,6 +34,7 @@ class Shelf:
         self.fault = ""
         """Why the embedded store answers although policy asks for a server; "" where that is not so."""
         self._again = 0.0
+        self._chain: Chain | None = None
         self.address: Address | None = None
         try:
             self.address = asked(repo)
@@ -89,7 +90,15 @@ class Shelf:
         """
         if self.address is not None and self.fault:
             raise StoreError(self.fault)
-        return open_receipts(self.repo)
+        if self._chain is None:
+            self._chain = open_receipts(self.repo)
+        return self._chain
+
+    def close(self) -> None:
+        """Close the store and the receipts."""
+        self.store.close()
+        if self._chain is not None:
+            self._chain.close()
 
 
 def fallback_note(repo: Repository) -> str:

@@ -6,6 +6,7 @@ A server does not run as root: then it belongs to the user `nobody`, in a folder
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -58,7 +59,7 @@ class Cluster:
             subprocess.run(  # noqa: S603 - PostgreSQL's own programs, with our own arguments
                 [str(self.binaries / program), *arguments],
                 user=user,
-                group="nogroup" if user else None,
+                group=pwd.getpwnam(_USER).pw_gid if user else None,
                 extra_groups=[] if user else None,
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,

@@ -35,6 +35,8 @@ def open_repository(folder: Path) -> Repository:
         # Unlike git itself, discovery by path never looks at GIT_DIR, which a hook may carry over.
         found = pygit2.discover_repository(str(folder.resolve()))
         if found is None:
+            if any((part / ".git").exists() for part in (folder.resolve(), *folder.resolve().parents)):
+                raise SidecarError(f"the .git of {folder} is no Git repository", "run 'git status' there to see why")
             raise SidecarError(f"{folder} is not in a Git repository", "run 'git init' there or name another --repo")
         git = pygit2.Repository(found)
     except pygit2.GitError as exc:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import psycopg
 from numpy.typing import NDArray
+from psycopg import sql
 from psycopg.adapt import Buffer, Dumper
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
@@ -44,7 +44,7 @@ def register(connection: Connection) -> None:
 
 
 def copied(
-    connection: Connection, query: str, values: Sequence[Any], dimension: int
+    connection: Connection, query: str | sql.Composed, values: Sequence[Any], dimension: int
 ) -> tuple[NDArray[np.int32], Matrix]:
     """Return (rows (n,), vectors (n, dimension)) of a SELECT of an integer and a vector.
 
@@ -70,6 +70,9 @@ def integers(data: bytes, kind: str) -> NDArray[Any]:
     return np.frombuffer(data, dtype=element, offset=head)["value"] if len(data) > head else np.empty(0, dtype=kind)
 
 
-def psycopg_version() -> str:
-    """Return the version of the driver, for the doctor."""
-    return psycopg.__version__
+def members(numbers: NDArray[Any]) -> bytes:
+    """Return numbers as bits: bit n, counted as `get_bit` does, is set where n is among them; negative ones are not."""
+    held = numbers[numbers >= 0].astype(np.int64)
+    bits = np.zeros(int(held.max()) + 1 if len(held) else 0, dtype=np.uint8)
+    bits[held] = 1
+    return np.packbits(bits, bitorder="little").tobytes()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seed.store import parsed
+from seed.store import parsed, snapshots
 from seed.store.engine import Collected
-from seed.store.postgres import vectors, words
+from seed.store.postgres import words
+from seed.store.postgres.binary import members
 from seed.store.postgres.server import Connection
 
 Key = tuple[str, str]
 MINE = "workspace = %s AND repository = %s"
+UNHURRIED = "SET LOCAL statement_timeout = 0"
+"""For a transaction that goes through all of a repository: however large it is, it comes to an end."""
 HEADS = "head:"
 """Notes of this prefix name the snapshot that a worktree of some machine stands on."""
 _HEADS_DAYS = 90
@@ -52,12 +53,13 @@ def collect(
     connection: Connection, key: Key, keep: Sequence[str], spare: Sequence[bytes], *, dry_run: bool
 ) -> Collected:
     """Keep the snapshots ``keep``, those that machines stand on, and what they refer to; see `Engine.collect`."""
+    connection.execute(UNHURRIED)
     kept = set(keep) | _stood_on(connection, key)
     rows = connection.execute(f"SELECT key, heads, pids, owners FROM sidecar.snapshots WHERE {MINE}", key)
     dropped, parts = [], [np.empty(0, dtype=np.uint32)]
     for name, *packed in rows:
         if name in kept:
-            parts += _documents(*packed)
+            parts += snapshots.documents(*packed)
         else:
             dropped.append(name)
     documents = np.unique(np.concatenate(parts))
@@ -84,12 +86,6 @@ def _stood_on(connection: Connection, key: Key) -> set[str]:
         f" AND made > now() - interval '{_HEADS_DAYS} days'"
     )
     return {row[0] for row in connection.execute(query, (*key, f"{HEADS}%"))}
-
-
-def _documents(heads: bytes, pids: bytes, owners: bytes) -> list[NDArray[np.uint32]]:
-    count = len(json.loads(zlib.decompress(heads))["heads"])
-    passages, arrays = (np.frombuffer(part, dtype="<u4") for part in (pids, owners))
-    return [passages, arrays[len(passages) : len(passages) + count]]
 
 
 def _loose(
@@ -153,7 +149,7 @@ def _renumber(connection: Connection, key: Key, name: str, moved: dict[int, int]
         rows = np.array([moved.get(row, -1) for row in np.frombuffer(data, dtype="<i4").tolist()], dtype=np.int32)
         connection.execute(
             f"UPDATE sidecar.planes SET rows = %s, members = %s WHERE {MINE} AND key = %s AND identity = %s",
-            (rows.astype("<i4").tobytes(), vectors.members(rows), *key, plane, name),
+            (rows.astype("<i4").tobytes(), members(rows), *key, plane, name),
         )
 
 

@@ -36,7 +36,12 @@ def connected(address: Address) -> Database:
 def open_store(address: Address, repository: str, folder: Path) -> PostgresStore:
     """Return the store of a repository. Raises `StoreError`."""
     # As a new format is a new folder on a disk, so it has rows of its own here: two versions never spoil each other's.
-    return PostgresStore(connected(address), f"{repository}#{STORE_FORMAT}", folder)
+    database = connected(address)
+    try:
+        return PostgresStore(database, f"{repository}#{STORE_FORMAT}", folder)
+    except BaseException:
+        database.close()
+        raise
 
 
 def open_receipts(address: Address, repository: str) -> PostgresReceipts:

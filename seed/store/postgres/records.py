@@ -16,6 +16,7 @@ from seed.snapshot import Cut, Snapshot
 from seed.store import parsed, snapshots
 from seed.store.parsed import Document, Stored, Unseen
 from seed.store.postgres import clearing, words
+from seed.store.postgres.binary import members
 from seed.store.postgres.connect import Database
 from seed.store.postgres.server import Connection
 from seed.text import word_count
@@ -32,6 +33,7 @@ class Records:
     def __init__(self, database: Database, repository: str) -> None:
         self.database = database
         self.key = (database.workspace, repository)
+        self._words: dict[str, words.Postings] = {}
 
     # --- parsed records and words ---------------------------------------------------------------------------
 
@@ -45,6 +47,7 @@ class Records:
     def add(self, unseen: Iterable[Unseen], version: str) -> None:
         """Store parsed blobs with their passages and words, in one transaction."""
         items = list(unseen)
+        self._words = {}
         self.database.write(lambda connection: self._add(connection, items, version))
 
     def _add(self, connection: Connection, items: Sequence[Unseen], version: str) -> None:
@@ -108,7 +111,15 @@ class Records:
 
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return (document numbers, counts) of an index term."""
-        return self.database.read(lambda connection: words.postings(connection, self.key, term))
+        if term not in self._words:
+            self.expect((term,))
+        return self._words[term]
+
+    def expect(self, terms: Iterable[str]) -> None:
+        """Fetch the postings of terms in one go; they hold until another snapshot is loaded or files are added."""
+        new = [term for term in dict.fromkeys(terms) if term not in self._words]
+        if new:
+            self._words |= self.database.read(lambda connection: words.postings(connection, self.key, new))
 
     # --- snapshots and notes --------------------------------------------------------------------------------
 
@@ -122,9 +133,10 @@ class Records:
             connection.execute(f"{mine} AND key = %s", (*self.key, snapshot.key))
             connection.execute(
                 "INSERT INTO sidecar.snapshots (workspace, repository, key, commit_id, policy, heads, pids, owners,"
-                " made, number) SELECT %s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), COALESCE(max(number), 0) + 1"
+                " members, made, number)"
+                " SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), COALESCE(max(number), 0) + 1"
                 f" FROM sidecar.snapshots WHERE {MINE}",
-                (*self.key, *row, *self.key),
+                (*self.key, *row, members(np.concatenate([snapshot.pids, snapshot.titles])), *self.key),
             )
             clearing.drop_older(connection, self.key, KEEP_SNAPSHOTS)
 
@@ -137,6 +149,7 @@ class Records:
 
     def load(self, key: str = "") -> tuple[Snapshot, NDArray[np.uint32]] | None:
         """Return a published snapshot with its document lengths; without a key, the newest one."""
+        self._words = {}  # what was read before may lack documents of this one
         query = f"SELECT key, commit_id, policy, heads, pids, owners FROM sidecar.snapshots WHERE {MINE} " + (
             "AND key = %s" if key else "ORDER BY number DESC LIMIT 1"
         )

@@ -23,6 +23,8 @@ TABLES: dict[str, str] = {
     " PRIMARY KEY (workspace, repository, identity, row), UNIQUE (workspace, repository, identity, sha)",
     "snapshots": "key text NOT NULL, number bigint NOT NULL, commit_id text NOT NULL, made timestamptz NOT NULL,"
     " policy text NOT NULL, heads bytea NOT NULL, pids bytea NOT NULL, owners bytea NOT NULL,"
+    # members: bit n is set where document n, a passage or a title, belongs to the snapshot.
+    " members bytea NOT NULL,"
     " PRIMARY KEY (workspace, repository, key)",
     # members: bit n is set where row n belongs to the snapshot.
     "planes": "key text NOT NULL, identity text NOT NULL, rows bytea NOT NULL, members bytea NOT NULL,"
@@ -72,6 +74,7 @@ def _first() -> str:
     ]
     stored = (
         "ALTER TABLE sidecar.planes ALTER COLUMN members SET STORAGE EXTERNAL;"
+        "ALTER TABLE sidecar.snapshots ALTER COLUMN members SET STORAGE EXTERNAL;"
         "CREATE INDEX snapshots_newest ON sidecar.snapshots (workspace, repository, number);"
     )
     return "\n".join([ACCESS, *made, stored, *map(guard, TABLES)])

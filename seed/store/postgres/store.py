@@ -12,9 +12,10 @@ import psycopg
 from numpy.typing import NDArray
 
 from seed.embed.identity import Identity
-from seed.store.engine import Collected, Plane, Vectors
+from seed.store.engine import Collected, Index, Plane, Vectors
 from seed.store.paths import private_folder
-from seed.store.postgres import clearing, lock, vectors
+from seed.store.postgres import clearing, lock, near, vectors
+from seed.store.postgres.binary import members
 from seed.store.postgres.connect import Database
 from seed.store.postgres.records import MINE, Records, decoded
 from seed.store.postgres.server import Connection
@@ -47,6 +48,7 @@ class PostgresStore(Records):
             if self.generation() == self._opened:
                 self.database.write(lambda connection: clearing.clear(connection, self.key))
         self._read.clear()
+        self._words = {}
         self._opened = self.generation()
 
     @contextmanager
@@ -154,6 +156,12 @@ class PostgresStore(Records):
         found = self.database.read(work)
         return found if len(found) else None
 
+    def read_vectors(self, identity: Identity, rows: NDArray[np.int32]) -> Vectors:
+        """Return the vectors (n, dimension) of rows (n,)."""
+        return self.database.found(
+            lambda c: vectors.some(c, self.key, identity, rows), lambda found: len(found) == len(rows)
+        )
+
     def sound(self, identity: Identity) -> dict[bytes, Vectors]:
         """Return text's sha256 -> vector of all vectors: the server watches over its pages."""
         with self.one_state():
@@ -171,7 +179,7 @@ class PostgresStore(Records):
             connection.execute(
                 "INSERT INTO sidecar.planes (workspace, repository, key, identity, rows, members)"
                 " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-                (*values, rows.astype("<i4").tobytes(), vectors.members(rows)),
+                (*values, rows.astype("<i4").tobytes(), members(rows)),
             )
 
         self.database.write(work)
@@ -199,6 +207,20 @@ class PostgresStore(Records):
                 connection.execute(f"UPDATE sidecar.planes SET floors = %s WHERE {of}", (floors, *values))
 
         self.database.write(work)
+
+    # --- searching a large repository -----------------------------------------------------------------------
+
+    def prepare(self, identity: Identity) -> None:
+        """Build the index of an identity that has many vectors, where this role may; others go on meanwhile."""
+        if self.held(identity) >= near.EXACT_ROWS:
+            with self.database.borrowed() as connection:
+                near.build(connection, self.key, identity, self.database.primary)
+
+    def index(self, key: str, identity: Identity, count: int) -> Index | None:
+        """Return what searches a snapshot of ``count`` passages by an index; None where there is none or no need."""
+        if count < near.EXACT_ROWS or not self.database.read(lambda c: near.valid(c, self.key, identity)):
+            return None
+        return near.Near(self.database, self.key, key, identity)
 
     # --- housekeeping ---------------------------------------------------------------------------------------
 

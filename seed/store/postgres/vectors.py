@@ -44,6 +44,17 @@ def add(connection: Connection, key: Key, identity: Identity, found: Mapping[byt
     )
 
 
+def some(connection: Connection, key: Key, identity: Identity, rows: NDArray[np.int32]) -> Matrix:
+    """Return the vectors of rows, in their order; fewer where some are not there."""
+    query = f"COPY (SELECT row, v FROM sidecar.vectors WHERE {_OF} AND row = ANY(%s)) TO STDOUT (FORMAT BINARY)"
+    wanted = np.unique(rows)
+    held, found = binary.copied(connection, query, (*key, identity.digest, wanted.tolist()), identity.dimension)
+    if len(held) < len(wanted):
+        return found
+    order = np.argsort(held)
+    return found[order[np.searchsorted(held, rows, sorter=order)]]
+
+
 class Read:
     """The vectors of one identity by row, as far as they were read: rows are only ever added within a generation."""
 
@@ -71,11 +82,3 @@ class Read:
             room = np.zeros((max(rows, len(self._room) * 5 // 4), self.dimension), dtype=np.float32)
             room[: self._count] = self._room[: self._count]
             self._room = room
-
-
-def members(rows: NDArray[np.int32]) -> bytes:
-    """Return the rows of a snapshot as bits: bit n, counted as `get_bit` does, is set where row n belongs to it."""
-    held = rows[rows >= 0]
-    bits = np.zeros(int(held.max()) + 1 if len(held) else 0, dtype=np.uint8)
-    bits[held] = 1
-    return np.packbits(bits, bitorder="little").tobytes()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from seed.store.postgres.binary import integers
 from seed.store.postgres.server import Connection
 
-MAX_SEGMENTS = 48
+MAX_SEGMENTS = 16
+"""Fewer than the embedded engine keeps: a row costs more here, and so does reading many."""
 _CAP = 255
 _SHARE = 4
 Key = tuple[str, str]
+Postings = tuple[NDArray[np.uint32], NDArray[np.uint8]]
 
 
 def plain(term: str) -> str:
@@ -60,6 +62,7 @@ def _merge_small(connection: Connection, key: Key, newest: int) -> None:
         f"SELECT segment, sum(cardinality(pids)) {where} GROUP BY segment ORDER BY 2 DESC",
         key,
     ).fetchall()
+    connection.execute("SET LOCAL statement_timeout = 0")  # a large repository's words take longer than an answer may
     largest, rest = sizes[0], sum(size for _, size in sizes[1:])
     keep = -1 if rest * _SHARE >= largest[1] else largest[0]
     merge(connection, key, newest + 1, keep)
@@ -82,15 +85,22 @@ def merge(connection: Connection, key: Key, into: int, keep: int = -1, only: NDA
     )
 
 
-def postings(connection: Connection, key: Key, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    """Return (document numbers, counts) of a term over every document of the repository."""
+def postings(connection: Connection, key: Key, terms: Sequence[str]) -> dict[str, Postings]:
+    """Return (document numbers, counts) of terms over every document of the repository."""
     with connection.cursor(binary=True) as cursor:
         rows = cursor.execute(
-            "SELECT array_send(pids), array_send(counts) FROM sidecar.postings"
-            " WHERE workspace = %s AND repository = %s AND term = %s ORDER BY segment",
-            (*key, plain(term)),
+            "SELECT term, array_send(pids), array_send(counts) FROM sidecar.postings"
+            " WHERE workspace = %s AND repository = %s AND term = ANY(%s) ORDER BY segment",
+            (*key, [plain(term) for term in terms]),
         ).fetchall()
-    if not rows:
+    found: dict[str, list[tuple[bytes, bytes]]] = {}
+    for term, pids, counts in rows:
+        found.setdefault(term, []).append((pids, counts))
+    return {term: _joined(found.get(plain(term), [])) for term in terms}
+
+
+def _joined(parts: Sequence[tuple[bytes, bytes]]) -> Postings:
+    if not parts:
         return np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.uint8)
-    pids = np.concatenate([integers(row[0], ">i4") for row in rows]).astype(np.uint32)
-    return pids, np.concatenate([integers(row[1], ">i2") for row in rows]).astype(np.uint8)
+    pids = np.concatenate([integers(pids, ">i4") for pids, _ in parts]).astype(np.uint32)
+    return pids, np.concatenate([integers(counts, ">i2") for _, counts in parts]).astype(np.uint8)

@@ -313,6 +313,7 @@ def test_a_collection_keeps_what_is_referred_to(open_engine: Open) -> None:
     with engine.exclusive(5):
         assert engine.collect(["new"], [spare]).vectors == 0
     published(engine, "old", "a", "b", "c")
+    assert other.load("old") is not None
     assert len(counted(other, "alpha")) == 3
 
 
