@@ -110,8 +110,6 @@ WALK: dict[str, Entry] = {
         wrong=(
             ("--port", "99999"),
             ("--profile", "odd"),
-            ("--repo", "{gone}"),
-            ("--repo", "{file}"),
             ("--allow", "{gone}"),
         )
     ),
