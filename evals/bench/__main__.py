@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-_THREADS = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+_THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def main() -> None:
@@ -48,7 +48,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals.bench", description="Measure everything in one run.")
     parser.add_argument("--quick", action="store_true", help="small sizes: about a minute")
     parser.add_argument("--full", action="store_true", help="seeding up to 100,000 records: some ten minutes more")
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="search, words, opening, seeding, cold, peers")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="search, words, opening, seeding, cold, peers"
+    )
     parser.add_argument("--peers", type=Path, metavar="DIR", help="folder of peers' environments, see docs/scale.md")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where the JSON goes")
     parser.add_argument("--version", default="", help="name of the result, else the version of the package")
@@ -71,10 +73,15 @@ def _parts(options: argparse.Namespace) -> dict[str, Callable[[Path], Iterator[A
 
 def _shown(one: Any) -> dict[str, Any]:  # noqa: ANN401 - a figure, whose module is loaded after the threads are set
     ratio = f", {one.ratio:.2f} times {one.against}" if one.ratio else ""
-    aims = " and ".join([f"{one.aim:g} {one.unit}"] * bool(one.aim) + [f"{one.aim_ratio:g} times"] * bool(one.aim_ratio))
+    aims = " and ".join(
+        [f"{one.aim:g} {one.unit}"] * bool(one.aim) + [f"{one.aim_ratio:g} times"] * bool(one.aim_ratio)
+    )
     aimed = f"; aim {aims}: {'reached' if one.reached else 'MISSED'}" if aims else ""
     spread = f" ({one.low:.2f} to {one.high:.2f}, {one.repeats} times)" if one.repeats > 1 else ""
-    print(f"  {one.name}: {one.value:.2f} {one.unit}{spread}{ratio}{aimed}" + (f" [{one.note}]" if one.note else ""), flush=True)
+    print(
+        f"  {one.name}: {one.value:.2f} {one.unit}{spread}{ratio}{aimed}" + (f" [{one.note}]" if one.note else ""),
+        flush=True,
+    )
     told: dict[str, Any] = one.to_json()
     return told
 

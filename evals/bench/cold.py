@@ -42,7 +42,13 @@ def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
     ):
         yield against(f"{name}, cold", work, _run([sys.executable, "-c", libraries]), "bare Python with the same imports",
                       repeats=repeats, note=libraries)  # fmt: skip
-    yield against("bare Python", _run([sys.executable, "-c", "pass"]), _run(["git", "--version"]), "git --version", repeats=repeats)
+    yield against(
+        "bare Python",
+        _run([sys.executable, "-c", "pass"]),
+        _run(["git", "--version"]),
+        "git --version",
+        repeats=repeats,
+    )
 
 
 def _sidecar(folder: Path, *words: str) -> Callable[[], object]:
@@ -56,7 +62,9 @@ def _run(command: list[str], *, check: bool = True) -> Callable[[], object]:
 
 def _initialized(folder: Path) -> None:
     command = [sys.executable, "-P", "-m", "sidecar", "serve", "--repo", str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:  # noqa: S603 - ours
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as server:  # noqa: S603 - ours
         if server.stdin is None or server.stdout is None:
             return
         server.stdin.write(json.dumps(_INITIALIZE) + "\n")

@@ -57,10 +57,13 @@ def records(count: int, seed: int = 7) -> Iterator[tuple[str, str]]:
         status = "verified" if kind == "fact" else "accepted"
         body = "\n\n".join("  " + some(chance.randint(40, 110)) for _ in range(chance.randint(1, 3)))
         relation = f"supersedes: [decision-{chance.randrange(count):06}]\n" if chance.random() < 0.05 else ""
-        yield f"knowledge/{n // 1000:03}/{kind}-{n:06}.yaml", (
-            f"id: {kind}-{n:06}\nkind: {kind}\ntitle: {some(7).capitalize()} {n}\nstatus: {status}\n"
-            f"date: 20{chance.randint(20, 26)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}\n"
-            f"tags: [{some(1)}, {some(1)}]\npaths: [src/{some(1)}/{some(1)}.py]\n{relation}body: |\n{body}\n"
+        yield (
+            f"knowledge/{n // 1000:03}/{kind}-{n:06}.yaml",
+            (
+                f"id: {kind}-{n:06}\nkind: {kind}\ntitle: {some(7).capitalize()} {n}\nstatus: {status}\n"
+                f"date: 20{chance.randint(20, 26)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}\n"
+                f"tags: [{some(1)}, {some(1)}]\npaths: [src/{some(1)}/{some(1)}.py]\n{relation}body: |\n{body}\n"
+            ),
         )
 
 

@@ -99,7 +99,9 @@ def _changes(bench: Bench, what: str) -> Iterator[Figure]:
         made.git(bench.folder, "symbolic-ref", "HEAD", f"refs/heads/new{n}")
         texts = dict(made.records(n + 2))
         made.git(bench.folder, "branch", f"new{n}", "main")
-        made.commit(bench.folder, {f"knowledge/moved{n}.yaml": texts[bench.files[n + 1]].replace("id: ", "id: m")}, f"new{n}")
+        made.commit(
+            bench.folder, {f"knowledge/moved{n}.yaml": texts[bench.files[n + 1]].replace("id: ", "id: m")}, f"new{n}"
+        )
         bench.seed()
         made.commit(bench.folder, {f"knowledge/moved{n}.yaml": texts[bench.files[0]]}, f"new{n}")
         unseen.append(bench.seed())
@@ -114,7 +116,9 @@ def _questions(bench: Bench, what: str) -> Iterator[Figure]:
     own = made.Synthetic().question("x")
     del own
     spent = [milliseconds(partial(bench.provider.recall, query)) for query in queries]
-    filtered = [milliseconds(partial(bench.provider.recall, Query(query.question, kinds=("adr",)))) for query in queries]
+    filtered = [
+        milliseconds(partial(bench.provider.recall, Query(query.question, kinds=("adr",)))) for query in queries
+    ]
     yield figure(f"recall, warm, {what}", spent, note="with its receipt; synthetic vectors")
     yield figure(f"recall, warm, filtered by kind, {what}", filtered)
 
@@ -130,12 +134,15 @@ def _opening(bench: Bench, what: str) -> Iterator[Figure]:
     yield timed(f"opening a snapshot with its vectors, {what}", opened)
     script = ("import resource, sys; from pathlib import Path; from evals.bench import made, seeding; "
               "seeding.memory(Path(sys.argv[1]))")  # fmt: skip
-    done = subprocess.run([sys.executable, "-P", "-c", script, str(bench.folder)], capture_output=True, text=True, check=True)  # noqa: S603 - ourselves
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script, str(bench.folder)], capture_output=True, text=True, check=True
+    )  # noqa: S603 - ourselves
     yield figure(f"memory beyond libraries, model and vectors, {what}", [float(done.stdout)], "MB", aim=60)
 
 
 def memory(folder: Path) -> None:
     """Print the megabytes that opening and twenty questions add to a process that has imported everything."""
+
     def peak() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MEGABYTE
 

@@ -39,7 +39,9 @@ def _asked(scratch: Path, records: int, aim: float) -> Figure:
         for term in range(_TERMS):
             share = 0.6 / (1 + term) if term < _TERMS // 2 else 0.0005
             held = np.flatnonzero(chance.random(passages) < share)
-            database.execute("INSERT INTO postings VALUES (?, 1, ?)", (f"t{term}", words.pack(held, np.ones(len(held)))))
+            database.execute(
+                "INSERT INTO postings VALUES (?, 1, ?)", (f"t{term}", words.pack(held.tolist(), [1] * len(held)))
+            )
     numbers = np.arange(passages, dtype=np.uint32)
     documents = Documents(numbers, np.repeat(np.arange(records, dtype=np.uint32), _PASSAGES),
                           np.arange(passages, passages + records, dtype=np.uint32),
@@ -66,7 +68,9 @@ def _changed(scratch: Path) -> Iterator[Figure]:
     store.add((unseen(f"b{n}", parse_record(text.encode()), Policy()) for n, text in enumerate(texts)), "1")
     spent = []
     for n in range(_CHANGES):
-        item = unseen(f"c{n}", parse_record(texts[n].replace("body: |\n", f"body: |\n  onlyhere{n} ").encode()), Policy())
+        item = unseen(
+            f"c{n}", parse_record(texts[n].replace("body: |\n", f"body: |\n  onlyhere{n} ").encode()), Policy()
+        )
         spent.append(milliseconds(lambda one=item: store.add([one], "1")))  # type: ignore[misc]
         if len(store.postings(f"onlyhere{n}")[0]) != 1:
             raise AssertionError(f"a changed record is not found by its new word {n}")
