@@ -21,6 +21,8 @@ CEILING = 1.0 + WHOLE_WEIGHT
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
+Rows = NDArray[np.int32]
+Starts = NDArray[np.intp]
 Floats = NDArray[np.float64]
 _TINY = 1e-9
 _UNIT = 1e-2

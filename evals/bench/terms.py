@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from evals.bench import made
 from evals.bench.figure import Figure, figure, milliseconds
 from seed.reader import parse_record
 from seed.store import words
-from seed.store.database import SCHEMA, writing
+from seed.store.database import open_database, writing
 from seed.store.store import Store
 from sidecar.lexical import Documents, Words
 
@@ -31,8 +30,7 @@ def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
 
 def _asked(scratch: Path, records: int, aim: float) -> Figure:
     path = scratch / f"words-{records}.db"
-    database = sqlite3.connect(path, isolation_level=None)
-    database.executescript(SCHEMA)
+    database = open_database(path)
     passages = records * _PASSAGES
     chance = np.random.default_rng(3)
     with writing(database):
