@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seed.blobs import Progress
 from seed.embed.base import Embedder
 from seed.errors import SidecarError
 from seed.store.engine import Engine
@@ -16,8 +16,6 @@ BATCH = 32
 """Passages whose vectors are made durable together: about a second of work is lost by a kill."""
 _LOOK_BACK = 4
 """Newest snapshots that are asked for the rows of passages: after a switch of branches the last may be another one."""
-
-Progress = Callable[[str, int, int], None]
 
 
 def publish_vectors(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seed.errors import EmbedderError, SidecarError
 from seed.transcript.segments import DEFAULT
@@ -16,14 +16,16 @@ from seed.transcript.turns import digest_of
 from sidecar import library
 from sidecar import receipt as receipts
 from sidecar.floor import digest, relevance
-from sidecar.floors import probe_vectors, shipped_probes
+from sidecar.floors import probe_vectors, shipped_glossary, shipped_probes
+from sidecar.gloss import reverse, translate
 from sidecar.history import Document, open_history
 from sidecar.library import Library, Progress, Projected
+from sidecar.meaning import is_foreign
 from sidecar.provider import Provider
 from sidecar.query import MAX_LIMIT, MAX_QUESTION
 from sidecar.segment_floor import SegmentFloor, kept_floor
 from sidecar.segment_planes import Auxiliary
-from sidecar.segment_rank import CEILING, Floats, SegmentPlane, best, calibrate, evidence, plane
+from sidecar.segment_rank import RANKED, Floats, SegmentPlane, best, calibrate, evidence, plane
 from sidecar.version import VERSION
 
 MAX_TEXT = 20_000
@@ -49,6 +51,7 @@ class _Ready:
     floor: SegmentFloor
     embedder: Projected | None
     degraded: str
+    translated: bool = False
 
 
 class Addresser:
@@ -57,7 +60,8 @@ class Addresser:
     def __init__(self, provider: Provider) -> None:
         self.provider = provider
         self.history = open_history(provider.session.folder)
-        self._ready: tuple[object, _Ready] | None = None
+        self._kept: object = None
+        self._ready: dict[object, _Ready] = {}
 
     def address(self, asked: Asking, *, outside: Auxiliary | None = None, progress: Progress | None = None) -> Document:
         """Return the places that speak of a question, above the floor, with coverage and a receipt; see `answer`."""
@@ -87,82 +91,91 @@ class Addresser:
 
     def _own(self, asked: Asking, progress: Progress | None) -> _Ready:
         kept = [(one.id, one.digest) for one in self.history.archive.manifests()]
-        mark = (asked.scheme, asked.transcripts, tuple(kept))
-        if self._ready is None or self._ready[0] != mark or self._ready[1].degraded:
-            self._ready = (mark, self._load(asked, progress))
-        return self._ready[1]
+        if kept != self._kept:
+            self._kept, self._ready = kept, {}
+        mark = (asked.scheme, asked.transcripts, is_foreign(asked.question))
+        if mark not in self._ready or self._ready[mark].degraded:
+            self._ready = {**dict(list(self._ready.items())[-1:]), mark: self._load(asked, progress)}
+        return self._ready[mark]
 
     def _load(self, asked: Asking, progress: Progress | None) -> _Ready:
         opened = library.open_library(self.history, asked.scheme, asked.transcripts)
         if not opened.families:
             self.history.reader()  # says that nothing is kept
-        session = self.provider.session
+        session, foreign = self.provider.session, is_foreign(asked.question)
         policy = session.policy(session.wanted())
         if policy.fusion == "lexical":
-            return self._by_words(opened, "")
-        embedder = Projected(session.embedders(policy)[0], asked.scheme)
-        probes = shipped_probes()["en"]
+            return self._by_words(opened, "", foreign=foreign)
+        # A question in another script is asked by the second model alone: the first knows no word of it.
+        embedder = Projected(session.embedders(policy)[-1 if foreign else 0], asked.scheme)
+        probes = shipped_probes()["zh" if foreign else "en"]
         try:
             left = library.embed(session.store, opened, embedder, asked.budget, progress)
             vectors = np.stack(probe_vectors(session.store, embedder, probes))
         except EmbedderError as exc:
-            return self._by_words(opened, str(exc))
+            return self._by_words(opened, str(exc), foreign=foreign)
         matrix, held = session.store.matrix(embedder.identity), library.rows(session.store, opened, embedder.identity)
         if matrix is None or not (held >= 0).any():
-            return self._by_words(opened, left)
-        centre = np.asarray(vectors.mean(axis=0, dtype=np.float64), np.float32)
-        ready = plane(matrix, held, centre)
+            return self._by_words(opened, left, foreign=foreign)
+        ready = plane(matrix, held, opened.counts, opened.breaks)
         named = policy.floor_for(embedder.identity.digest, "fused")
         floor = (
             SegmentFloor(named.value, named.value, "policy", named.probe)
             if named
-            else self._floor(opened, ready, vectors, embedder.identity.digest)
+            else self._floor(
+                opened,
+                lambda: ready.nearness(vectors),
+                embedder.identity.digest,
+                int((held >= 0).sum()),
+                foreign=foreign,
+            )
         )
-        return _Ready(opened, ready, floor, embedder, left)
+        return _Ready(opened, ready, floor, embedder, left, foreign)
 
-    def _by_words(self, opened: Library, degraded: str) -> _Ready:
-        return _Ready(opened, None, self._floor(opened, None, None, "words"), None, degraded)
+    def _by_words(self, opened: Library, degraded: str, *, foreign: bool) -> _Ready:
+        floor = self._floor(opened, None, "words", 0, foreign=foreign)
+        return _Ready(opened, None, floor, None, degraded, foreign)
 
     def _outside(self, asked: Asking, outside: Auxiliary) -> _Ready:
         opened = library.open_library(self.history, asked.scheme, asked.transcripts or (outside.transcript,))
         if [one.index.transcript for one in opened.families] != [outside.transcript]:
             raise SidecarError(f"the plane covers {outside.transcript} alone", "ask that transcript only")
-        return _Ready(opened, plane(outside.matrix, outside.rows), SegmentFloor(-1.0, -1.0, "none"), None, "")
+        counts = np.ones(len(opened), np.int64)
+        held = plane(outside.matrix, outside.rows, counts, reach=0.0)
+        return _Ready(opened, held, SegmentFloor(-1.0, -1.0, "none"), None, "")
 
     def _evidence(self, ready: _Ready, question: str, outside: Auxiliary | None) -> Floats:
         near = None
         if ready.plane is not None:
             vector = outside.question if outside else ready.embedder.question(question) if ready.embedder else None
             near = ready.plane.nearness(np.asarray(vector, np.float32)[np.newaxis])[:, 0]
-        return evidence([one.words for one in ready.library.families], question, near)
+        words = (translate(question, reverse(shipped_glossary())) or question) if ready.translated else question
+        return evidence([one.words for one in ready.library.families], words, near)
 
     def _floor(
-        self, opened: Library, ready: SegmentPlane | None, vectors: NDArray[np.float32] | None, identity: str
+        self, opened: Library, near: Callable[[], Floats] | None, identity: str, held: int, *, foreign: bool
     ) -> SegmentFloor:
         """Return the floor that the shipped probes set over these sessions; worked out once and kept."""
-        probes = shipped_probes()["en"]
-        embedded = int((ready.rows >= 0).sum()) if ready else 0
-        near = ready.nearness(vectors) if ready and vectors is not None else None
-
-        def make() -> SegmentFloor:
-            strong, weak = calibrate([one.words for one in opened.families], probes, near, opened.said)
-            return SegmentFloor(strong.value, weak.value, "probes", strong.probe)
-
-        slot = f"{opened.key}/{identity}/{embedded}/{digest(probes)[:23]}"
-        return kept_floor(self.history.indexes / "floors.json", slot, make)
+        probes, words = shipped_probes()["zh" if foreign else "en"], [one.words for one in opened.families]
+        slot = f"{opened.key}/{RANKED}/{identity}/{held}/{digest(probes)[:23]}"
+        return kept_floor(
+            self.history.indexes / "floors.json",
+            slot,
+            lambda: SegmentFloor.of(*calibrate(words, probes, near() if near else None, opened.said)),
+        )
 
     # --- what is told -----------------------------------------------------------------------------------------
 
     def _document(self, asked: Asking, ready: _Ready, found: Floats, above: list[int]) -> Document:
         opened, held = ready.library, ready.plane
         said = int(opened.said.sum())
-        embedded = int(((held.rows >= 0) & opened.said).sum()) if held else 0
+        embedded = int((held.embedded & opened.said).sum()) if held else 0
         partly = [one.index.transcript for one in opened.families if not one.reader.manifest.complete]
         told: Document = {
             "format": 1,
-            "verdict": _verdict(ready.floor, found, above),
+            "verdict": ready.floor.verdict(found[above[0]] if above else -np.inf),
             "retrieval": "hybrid" if held else "lexical",
-            "results": [self._result(opened, n, found[n], ready.floor.weak) for n in above],
+            "results": [self._result(ready, n, found[n]) for n in above],
             "below_floor": int((found[opened.said] <= ready.floor.weak).sum()),
             "coverage": {
                 "transcripts": len(opened.families),
@@ -189,12 +202,13 @@ class Addresser:
         place = {"transcript": family.index.transcript, "turn": one.turn, "start_byte": one.start, "end_byte": one.end}
         return {**place, "digest": family.index.turn_digest(one.turn)}
 
-    def _result(self, opened: Library, number: int, found: float, floor: float) -> Document:
-        family, local = opened.place(number)
+    def _result(self, ready: _Ready, number: int, found: float) -> Document:
+        family, local = ready.library.place(number)
         raw = family.index.bytes_of(family.reader, local)
         shown = raw[:MAX_TEXT]
-        told = {**self._place(opened, number), "segment_digest": digest_of(raw)}
-        told["relevance"] = round(relevance(float(found), floor, CEILING), 4)
+        told = {**self._place(ready.library, number), "segment_digest": digest_of(raw)}
+        ceiling = ready.plane.ceiling if ready.plane else 1.0
+        told["relevance"] = round(relevance(float(found), ready.floor.weak, ceiling), 4)
         try:
             told["text"] = shown.decode()
         except UnicodeDecodeError:  # cut inside a character, or bytes that are no text at all
@@ -224,12 +238,6 @@ class Addresser:
             "verdict": told["verdict"],
             "returned": returned(told),
         }
-
-
-def _verdict(floor: SegmentFloor, found: Floats, above: list[int]) -> str:
-    if not above:
-        return "none"
-    return "match" if found[above[0]] > floor.value else "weak"
 
 
 def returned(told: Document) -> list[list[str]]:

@@ -11,7 +11,8 @@ from seed.errors import SidecarError
 from seed.git.hooks import worktree_folders
 from seed.git.repository import head_commit, open_repository
 from sidecar.floors import question_sha, shipped_probes
-from sidecar.session import Session, fallback_note
+from sidecar.session import Session
+from sidecar.shelf import fallback_note
 
 _WAIT_SECONDS = 10.0
 

@@ -64,10 +64,8 @@ def probe_vectors(store: Engine, embedder: Embedder, probes: Sequence[str]) -> l
     store.register(embedder.identity)
     shas = [question_sha(text) for text in probes]
     rows = store.rows(embedder.identity, shas)
-    matrix = store.matrix(embedder.identity) if rows else None
-    found: dict[bytes, NDArray[np.float32]] = {}
-    if matrix is not None:
-        found = {sha: np.asarray(matrix[row]) for sha, row in rows.items()}
+    kept = store.read_vectors(embedder.identity, np.array(list(rows.values()), np.int32)) if rows else ()
+    found: dict[bytes, NDArray[np.float32]] = dict(zip(rows, kept, strict=bool(len(kept))))
     new = {sha: embedder.question(p) for sha, p in zip(shas, probes, strict=True) if sha not in found}
     if new:
         try:

@@ -25,6 +25,7 @@ from seed.transcript.segments import VERSION
 from sidecar import segment_words
 from sidecar.history import History, segmented
 from sidecar.segment_words import SegmentWords
+from sidecar.sentences import sentences
 
 BATCH = 64
 _LOCK_SECONDS = 0.5
@@ -32,16 +33,21 @@ Progress = Callable[[str, int, int], None]
 
 
 def projection(scheme: str) -> str:
-    """Return the projection version of a scheme's segments: part of the identity of their vectors."""
+    """Return the projection version of a scheme's segments: part of the identity of vectors made elsewhere."""
     return f"transcript/{scheme}/v{VERSION}"
 
 
+def sentence_projection(scheme: str) -> str:
+    """Return the projection version of the sentences of a scheme's segments: part of the identity of own vectors."""
+    return f"{projection(scheme)}/sentences/v1"
+
+
 class Projected:
-    """An embedder of records, used for segments: the same model under an identity of its own."""
+    """An embedder of records, used for sentences: the same model under an identity of its own."""
 
     def __init__(self, inner: Embedder, scheme: str) -> None:
         self._inner = inner
-        self.identity: Identity = replace(inner.identity, projection=projection(scheme))
+        self.identity: Identity = replace(inner.identity, projection=sentence_projection(scheme))
 
     def passages(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
         """Yield the vector of each text."""
@@ -63,11 +69,15 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The families that are asked, joined: segment ``n`` of the whole is ``n - starts[f]`` of family ``f``."""
+    """The families that are asked, joined: segment ``n`` of the whole is ``n - starts[f]`` of family ``f``.
+
+    ``counts`` (n,) are the sentences of each segment, ``breaks`` where a family's first sentence stands among all.
+    """
 
     families: tuple[Family, ...]
     starts: NDArray[np.int64]
-    said: NDArray[np.bool_]
+    counts: NDArray[np.int64]
+    breaks: NDArray[np.int64]
     key: str
 
     def __len__(self) -> int:
@@ -78,17 +88,25 @@ class Library:
         at = int(np.searchsorted(self.starts, number, side="right")) - 1
         return self.families[at], number - int(self.starts[at])
 
+    @property
+    def said(self) -> NDArray[np.bool_]:
+        """Return which segments (n,) say anything."""
+        return self.counts > 0
+
     def shas(self) -> list[bytes]:
-        """Return what names each segment's text, b"" where nothing is said."""
-        return [one.words.sha(number) for one in self.families for number in range(len(one.words))]
+        """Return what names the text of each sentence."""
+        return [sha for one in self.families for sha in one.words.sentences()]
 
 
 def assemble(families: Sequence[Family]) -> Library:
     """Return families as one whole."""
     starts = np.concatenate([[0], np.cumsum([len(one.index) for one in families])]).astype(np.int64)
-    said = np.concatenate([one.words.said() for one in families]) if families else np.zeros(0, bool)
+    counts = np.concatenate([np.zeros(0, np.int64), *(one.words.counts for one in families)]).astype(np.int64)
+    spoken = [int(one.words.counts.sum()) for one in families]
+    breaks = np.cumsum([0, *spoken[:-1]]).astype(np.int64)
     names = sorted(f"{one.index.transcript} {one.index.digest} {one.index.scheme}" for one in families)
-    return Library(tuple(families), starts, said, hashlib.sha256("\n".join(names).encode()).hexdigest()[:24])
+    key = hashlib.sha256("\n".join(names).encode()).hexdigest()[:24]
+    return Library(tuple(families), starts, counts, breaks, key)
 
 
 def family(history: History, name: str, scheme: str) -> Family:
@@ -104,7 +122,7 @@ def family(history: History, name: str, scheme: str) -> Family:
     except (FileNotFoundError, SidecarError):
         words = None
     if words is None or len(words) != len(index):
-        words = segment_words.build(text for _, text in segment_index.views(reader, index))
+        words = segment_words.build((title, text) for _, title, text in segment_index.utterances(reader, index))
         files.write_atomically(words_path, [segment_words.dump(words)])
         _forget_older(history, index)
     return Family(reader, index, words)
@@ -127,11 +145,11 @@ def open_library(history: History, scheme: str, names: Sequence[str] = ()) -> Li
 
 
 def rows(store: Engine, library: Library, identity: Identity) -> NDArray[np.int32]:
-    """Return the row (n,) of each segment's vector, -1 where there is none."""
+    """Return the row (s,) of each sentence's vector, -1 where there is none."""
     shas = library.shas()
-    known = store.rows(identity, list({sha for sha in shas if sha}))
+    known = store.rows(identity, list(set(shas)))
     held = store.held(identity)
-    found = np.array([known.get(sha, -1) if sha else -1 for sha in shas], np.int32)
+    found = np.fromiter((known.get(sha, -1) for sha in shas), np.int32, len(shas))
     return np.where(found < held, found, -1).astype(np.int32)
 
 
@@ -139,20 +157,20 @@ def embed(store: Engine, library: Library, embedder: Embedder, budget: float, pr
     """Embed what has no vector yet, for at most ``budget`` seconds. Returns what was left undone, or ""."""
     end = time.monotonic() + budget
     store.register(embedder.identity)
-    shas = list({sha for sha in library.shas() if sha})
-    missing = set(shas) - store.rows(embedder.identity, shas).keys()
+    missing = set(library.shas())
+    missing -= store.rows(embedder.identity, list(missing)).keys()
     total = len(missing)
     for batch in _batches(library, missing):
         if time.monotonic() > end:
-            return f"{len(missing) + len(batch)} segments are not embedded yet (stopped after {budget:g} s)"
+            return f"{len(missing) + len(batch)} sentences are not embedded yet (stopped after {budget:g} s)"
         vectors = dict(zip(batch, embedder.passages(list(batch.values())), strict=True))
         try:
             with store.exclusive(_LOCK_SECONDS):
                 store.add_vectors(embedder.identity, vectors)
         except StoreError as exc:
-            return f"{len(missing) + len(batch)} segments are not embedded yet: {exc.message}"
+            return f"{len(missing) + len(batch)} sentences are not embedded yet: {exc.message}"
         if progress:
-            progress("embedding segments", total - len(missing), total)
+            progress("embedding sentences", total - len(missing), total)
     return ""
 
 
@@ -160,11 +178,11 @@ def _batches(library: Library, missing: set[bytes]) -> Iterator[dict[bytes, str]
     """Yield the missing texts by what names them, some at a time; those yielded are taken out of ``missing``."""
     batch: dict[bytes, str] = {}
     for one in library.families:
-        for number, text in segment_index.views(one.reader, one.index) if missing else ():
-            sha = one.words.sha(number)
-            if sha in missing:
+        said = segment_index.utterances(one.reader, one.index) if missing else ()
+        for part in (part for _, _, text in said for part in sentences(text)):
+            if (sha := segment_words.sha_of(part)) in missing:
                 missing.discard(sha)
-                batch[sha] = text
+                batch[sha] = part
                 if len(batch) == BATCH:
                     yield batch
                     batch = {}

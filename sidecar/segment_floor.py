@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from seed.transcript import files
+from sidecar.floor import Calibration
 
 KEPT = 16
 
@@ -20,6 +21,15 @@ class SegmentFloor:
     weak: float
     source: str
     probe: str = ""
+
+    @classmethod
+    def of(cls, strong: Calibration, weak: Calibration) -> SegmentFloor:
+        """Return the floor of a match and of a weak match as the probes set them."""
+        return cls(strong.value, weak.value, "probes", strong.probe)
+
+    def verdict(self, evidence: float) -> str:
+        """Return what the most evidence that a question has comes to: "match", "weak" or "none"."""
+        return "match" if evidence > self.value else "weak" if evidence > self.weak else "none"
 
 
 def kept_floor(path: Path, slot: str, make: Callable[[], SegmentFloor]) -> SegmentFloor:

@@ -1,7 +1,9 @@
 """How much speaks for each segment, and the floor that probes set. Pure.
 
-evidence = cosine - 0.75 x (cosine with the probes' mean) + 0.6 b / (b + 20), with b the BM25 of the segment: the
-evidence of records without the share of the whole record, since a segment stands for itself (finding-0001).
+evidence = max over its sentences of (n + 0.5 n of the sentence before + 0.5 n of the one after) + 0.3 b / (b + 20)
+
+with b the BM25 of the segment, and n = cosine x share: what is said over and over tells no place apart, so a sentence
+that stands ``f`` times among N segments counts idf(f) / idf(1), idf(f) = ln(1 + (N - f + 0.5) / (f + 0.5)) as in BM25.
 """
 
 from __future__ import annotations
@@ -14,35 +16,88 @@ from numpy.typing import NDArray
 
 from seed.text import words
 from sidecar.floor import Calibration, conformal
-from sidecar.plane import CENTRE, Matrix
-from sidecar.rank import WORD_HALF, WORD_WEIGHT
+from sidecar.rank import WORD_HALF
 from sidecar.segment_words import SegmentWords, score
 
-CEILING = 1.0 + WORD_WEIGHT
+REACH = 0.5
+"""How much a neighbouring sentence speaks for a sentence."""
+WORD_WEIGHT = 0.3
+RANKED = "sentences/1"
+"""Names this way to rank: a floor that was kept under another one does not hold."""
 WEAK_ALPHA = 0.3
 """This share of the questions without an answer may come back as a weak match: bytes that have to be read first."""
+_AT_ONCE = 8
 Floats = NDArray[np.float64]
+Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentPlane:
-    """Vectors by reference: ``matrix`` (rows, d), ``rows`` (n,) of the segments or -1, ``usual`` (n,) their charge."""
+    """Vectors by reference: ``matrix`` (rows, d), ``rows`` (s,) of the sentences or -1, ``counts`` (n,) of segments.
+
+    ``share`` (s,) is what each sentence counts, ``before`` (s,) how much the one before it speaks for it, and it for
+    that one: 0 where another session begins.
+    """
 
     matrix: Matrix
     rows: NDArray[np.int32]
-    usual: Floats
+    counts: NDArray[np.int64]
+    share: NDArray[np.float32]
+    before: NDArray[np.float32]
+
+    @property
+    def ceiling(self) -> float:
+        """Return the most that the evidence of a segment can reach."""
+        return 1.0 + 2 * float(self.before.max(initial=0.0)) + WORD_WEIGHT
+
+    @property
+    def embedded(self) -> NDArray[np.bool_]:
+        """Return which segments (n,) have vectors of all that they say."""
+        missing = np.add.reduceat(self.rows < 0, self._first()) if len(self.rows) else np.zeros(0, np.int64)
+        found = self.counts > 0
+        found[found] = missing == 0
+        return found
 
     def nearness(self, questions: NDArray[np.float32]) -> Floats:
         """Return how near unit question vectors (q, d) are to each segment, (n, q); 0 without a vector."""
-        cosines = np.asarray(self.matrix @ questions.T, np.float64)[self.rows]
-        near: Floats = np.where((self.rows >= 0)[:, np.newaxis], cosines - CENTRE * self.usual[:, np.newaxis], 0.0)
+        near = np.zeros((len(self.counts), len(questions)))
+        first, said = self._first(), self.counts > 0
+        for at in range(0, len(questions) if len(self.rows) else 0, _AT_ONCE):
+            part = np.asarray(self.matrix @ questions[at : at + _AT_ONCE].T)
+            one = np.where(self.rows >= 0, self.share, 0.0)[:, np.newaxis] * part[self.rows]
+            around = one.copy()
+            around[1:] += self.before[1:, np.newaxis] * one[:-1]
+            around[:-1] += self.before[1:, np.newaxis] * one[1:]
+            near[said, at : at + _AT_ONCE] = np.maximum.reduceat(around, first, axis=0)
         return near
 
+    def _first(self) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = (np.cumsum(self.counts) - self.counts)[self.counts > 0]
+        return found
 
-def plane(matrix: Matrix, rows: NDArray[np.int32], centre: NDArray[np.float32] | None = None) -> SegmentPlane:
-    """Return the plane of segments; ``centre`` (d,) is the mean vector of the probes, None charges nothing."""
-    usual = np.zeros(len(rows)) if centre is None else np.asarray(matrix @ centre, np.float64)[rows]
-    return SegmentPlane(matrix, rows, usual)
+
+def plane(
+    matrix: Matrix,
+    rows: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    breaks: Sequence[int] | NDArray[np.int64] = (0,),
+    reach: float = REACH,
+) -> SegmentPlane:
+    """Return the plane of segments with ``counts`` (n,) sentences each; ``breaks`` are where a session's begin."""
+    before = np.full(len(rows), reach, np.float32)
+    before[[at for at in breaks if at < len(rows)]] = 0.0
+    return SegmentPlane(matrix, rows, counts, _share(rows, len(matrix), int((counts > 0).sum())), before)
+
+
+def _share(rows: NDArray[np.int32], held: int, segments: int) -> NDArray[np.float32]:
+    often = np.bincount(rows[rows >= 0], minlength=held)[rows]
+    often = np.clip(often, 1, max(segments, 1))
+
+    def idf(times: Floats | float) -> Floats:
+        return np.asarray(np.log1p((segments - times + 0.5) / (times + 0.5)))
+
+    share: NDArray[np.float32] = (idf(often.astype(np.float64)) / idf(1.0)).astype(np.float32)
+    return share
 
 
 def evidence(families: Sequence[SegmentWords], text: str, near: Floats | None) -> Floats:
@@ -69,5 +124,9 @@ def calibrate(
 
 def best(found: Floats, said: NDArray[np.bool_], limit: int) -> list[int]:
     """Return the segments with the most evidence, of equals the earlier one first; silent ones never."""
-    order = np.lexsort((np.arange(len(found)), -found))
-    return [int(n) for n in order[said[order]][:limit]]
+    speaking = np.flatnonzero(said)
+    if len(speaking) > limit:
+        last = np.partition(found[speaking], -limit)[-limit]
+        speaking = speaking[found[speaking] >= last]
+    order = np.argsort(-found[speaking], kind="stable")
+    return [int(n) for n in speaking[order][:limit]]

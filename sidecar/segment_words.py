@@ -1,4 +1,4 @@
-"""The words of a family of segments, and BM25 over several families at once. Pure.
+"""The words and sentences of a family of segments, and BM25 over several families at once. Pure.
 
 Formula: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the
 non-negative idf ln(1 + (N - n + 0.5) / (n + 0.5)); the statistics are those of all families that are asked.
@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from seed.errors import SidecarError
 from seed.text import terms, word_count
+from seed.transcript.said import titled
 from sidecar.lexical import K1, B
+from sidecar.sentences import sentences
 
-FORMAT = 1
+FORMAT = 2
 SHA_BYTES = 32
 _MANY = 255
 Floats = NDArray[np.float64]
@@ -29,8 +31,8 @@ Floats = NDArray[np.float64]
 class SegmentWords:
     """Postings of n segments: term k stands in ``numbers[offsets[k]:offsets[k + 1]]``, ``times`` as often.
 
-    ``lengths`` (n,) are in words; ``shas`` are the 32 bytes a segment that name its text, joined: zeros where
-    nothing is said.
+    ``lengths`` (n,) are in words; ``counts`` (n,) are how many sentences each segment says, 0 where nothing is said,
+    and ``shas`` the 32 bytes that name the text of each sentence, joined.
     """
 
     terms: dict[str, int]
@@ -38,21 +40,19 @@ class SegmentWords:
     numbers: NDArray[np.uint32]
     times: NDArray[np.uint8]
     lengths: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
     shas: bytes
 
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def sha(self, number: int) -> bytes:
-        """Return the sha256 of a segment's text, b"" where nothing is said."""
-        one = self.shas[number * SHA_BYTES : (number + 1) * SHA_BYTES]
-        return one if any(one) else b""
+    def sentences(self) -> list[bytes]:
+        """Return what names the text of every sentence, in order."""
+        return [self.shas[at : at + SHA_BYTES] for at in range(0, len(self.shas), SHA_BYTES)]
 
     def said(self) -> NDArray[np.bool_]:
         """Return which segments (n,) say anything."""
-        rows = np.frombuffer(self.shas, np.uint8).reshape(-1, SHA_BYTES)
-        found: NDArray[np.bool_] = rows.max(axis=1, initial=0) > 0
-        return found
+        return self.counts > 0
 
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return (segments, counts) of a term."""
@@ -62,17 +62,19 @@ class SegmentWords:
 
 
 def sha_of(text: str) -> bytes:
-    """Return what names a segment's text, b"" of an empty one."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() if text else b""
+    """Return what names a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def build(texts: Iterable[str]) -> SegmentWords:
-    """Return the words of segments given by their texts, in order."""
+def build(said: Iterable[tuple[str, str]]) -> SegmentWords:
+    """Return the words and sentences of segments given by (title, text), in order; a title is words alone."""
     ids: dict[str, int] = {}
-    term_ids, numbers, times, lengths, shas = [], [], [], [], bytearray()
-    for number, text in enumerate(texts):
-        counted = terms(text)
-        shas += sha_of(text) or bytes(SHA_BYTES)
+    term_ids, numbers, times, lengths, spoken, shas = [], [], [], [], [], bytearray()
+    for number, (title, text) in enumerate(said):
+        counted = terms(titled(title, text))
+        parts = sentences(text)
+        shas += b"".join(map(sha_of, parts))
+        spoken.append(len(parts))
         lengths.append(word_count(counted))
         for term, count in counted.items():
             term_ids.append(ids.setdefault(term, len(ids)))
@@ -88,6 +90,7 @@ def build(texts: Iterable[str]) -> SegmentWords:
         np.asarray(numbers, np.uint32)[order],
         np.asarray(times, np.uint8)[order],
         np.asarray(lengths, np.uint32),
+        np.asarray(spoken, np.uint32),
         bytes(shas),
     )
 
@@ -115,8 +118,8 @@ def dump(words: SegmentWords) -> bytes:
     """Write words: a line of JSON, then terms and columns, compressed."""
     names = "\0".join(words.terms).encode("utf-8", "surrogatepass")
     head = {"format": FORMAT, "segments": len(words), "terms": len(words.terms)}
-    head |= {"names": len(names), "postings": len(words.numbers)}
-    columns = (words.offsets, words.numbers, words.times, words.lengths)
+    head |= {"names": len(names), "postings": len(words.numbers), "sentences": len(words.shas) // SHA_BYTES}
+    columns = (words.offsets, words.numbers, words.times, words.lengths, words.counts)
     body = names + b"".join(column.tobytes() for column in columns) + words.shas
     return json.dumps(head).encode() + b"\n" + zstandard.ZstdCompressor(level=3).compress(body)
 
@@ -126,8 +129,8 @@ def parse(data: bytes) -> SegmentWords:
     line, _, packed = data.partition(b"\n")
     try:
         head = json.loads(line)
-        n, t, p, names = (int(head[key]) for key in ("segments", "terms", "postings", "names"))
-        size = names + 4 * (t + 1) + 5 * p + (4 + SHA_BYTES) * n
+        n, t, p, names, said = (int(head[key]) for key in ("segments", "terms", "postings", "names", "sentences"))
+        size = names + 4 * (t + 1) + 5 * p + 8 * n + SHA_BYTES * said
         raw = zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
         known = raw[:names].decode("utf-8", "surrogatepass").split("\0") if t else []
         whole = head["format"] == FORMAT and len(raw) == size and len(known) == t
@@ -140,5 +143,6 @@ def parse(data: bytes) -> SegmentWords:
     numbers = np.frombuffer(raw, np.uint32, p, at := at + offsets.nbytes)
     times = np.frombuffer(raw, np.uint8, p, at := at + numbers.nbytes)
     lengths = np.frombuffer(raw, np.uint32, n, at := at + times.nbytes)
+    counts = np.frombuffer(raw, np.uint32, n, at := at + lengths.nbytes)
     terms_at = {name: number for number, name in enumerate(known)}
-    return SegmentWords(terms_at, offsets, numbers, times, lengths, raw[at + lengths.nbytes :])
+    return SegmentWords(terms_at, offsets, numbers, times, lengths, counts, raw[at + counts.nbytes :])

@@ -17,19 +17,28 @@ from seed import seeder
 from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
-from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError
+from seed.errors import (
+    DamagedStoreError,
+    EmbedderError,
+    SidecarError,
+    StoreError,
+    UnfinishedError,
+    UnreachableError,
+    UnseededError,
+)
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
 from seed.git.tree import list_top
 from seed.planes import complete
 from seed.policy import Policy
-from seed.store.paths import kept_folder, store_folder
-from seed.store.store import open_store
+from seed.store.engine import Engine
+from seed.store.paths import kept_folder
 from sidecar import plane_file
 from sidecar.base import Base
 from sidecar.corpus import Corpus, build
 from sidecar.floors import probe_vectors, shipped_probes
 from sidecar.plane import Plane, plane, starts_of
+from sidecar.shelf import Shelf, fallback_note
 
 Progress = Callable[[str, int, int], None]
 Adjust = Callable[[Policy], Policy]
@@ -69,7 +78,7 @@ class Session:
         self.adjust = adjust
         self.repo: Repository = open_repository(folder)
         self.choose = embedders
-        self.store = open_store(store_folder(self.repo.name, self.repo.common))
+        self.shelf = Shelf(self.repo)
         self._line = fallback_note(self.repo)
         self._corpus: Corpus | None = None
         self._planes: dict[tuple[str, str], Plane] = {}
@@ -80,22 +89,31 @@ class Session:
         """Whether the last view was stale or lacked vectors, so that more seeding would better the next answer."""
 
     @property
+    def store(self) -> Engine:
+        """Return the store that answers just now."""
+        return self.shelf.store
+
+    @property
     def kept(self) -> Path:
         """Return the folder of receipts and transcripts of this repository."""
         return kept_folder(self.repo.name, self.repo.common)
 
     def close(self) -> None:
         """Close the store."""
-        self.store.close()
+        self.shelf.close()
 
     def healing(self, work: Callable[[], T]) -> T:
-        """Run work on the store; when its file proves damaged, start anew from Git and run it once more."""
+        """Run work on the store; when it proves damaged or its server is away, go on from Git and run it once more."""
+        if self.shelf.look_again():
+            self._forget()
         try:
             return work()
         except DamagedStoreError:
             self.store.start_anew()
-            self._forget()
-            return work()
+        except UnreachableError as exc:
+            self.shelf.stand_in(exc)
+        self._forget()
+        return work()
 
     def _forget(self) -> None:
         """Drop what was loaded: its numbers mean nothing in a store that was made anew or compacted."""
@@ -151,13 +169,13 @@ class Session:
         # Only what this very worktree has stood on: another branch, or an old revision, may hold what was overturned.
         known = self.store.noted(self._line)
         corpus = self._load(known) if known else None
+        self.behind = True
         if corpus is None:
-            raise StoreError(
-                f"nothing is seeded here yet and seeding did not finish: {degraded}",
+            raise UnseededError(
+                f"nothing is seeded here yet: {degraded}",
                 "run 'sidecar seed' and see what it says",
             )
         snapshot = corpus.snapshot
-        self.behind = True
         return View(corpus, snapshot.commit, target.commit, stale=True, degraded=degraded, wanted=target)
 
     def _remember(self, target: Wanted) -> None:
@@ -179,9 +197,7 @@ class Session:
     def _fault(self, corpus: Corpus) -> str:
         if corpus.snapshot.policy_fault:
             return f"the shipped policy is in force: {corpus.snapshot.policy_fault}"
-        if corpus.snapshot.policy.engine != "sqlite":
-            return f"engine {corpus.snapshot.policy.engine} is not built in, the embedded store answers"
-        return ""
+        return self.shelf.degraded(corpus.snapshot.policy.engine)
 
     def _ready_or_degraded(self, key: str, needed: seeder.Choose) -> bool:
         try:
@@ -216,6 +232,8 @@ class Session:
             done = seeder.seed(self.repo, self.store, want, needed, budget=budget, wait=wait, progress=progress)
         except DamagedStoreError:
             raise
+        except UnfinishedError as exc:
+            return f"{exc.message} (stopped after {time.monotonic() - start:.1f} s of {budget:g} s)"
         except (StoreError, EmbedderError) as exc:
             return str(exc)
         finally:
@@ -259,17 +277,12 @@ class Session:
             if stored is None or matrix is None or not len(stored[0]):
                 return None
             probes = probe_vectors(self.store, embedder, shipped_probes()[language])
-            centre = np.mean(probes, axis=0, dtype=np.float64).astype(np.float32)
+            centre = np.asarray(np.mean(probes, axis=0, dtype=np.float64), dtype=np.float32)
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
             owners, family = corpus.documents.owners, f"{mark[1]} {self._generation}"
             sums = plane_file.opened(self.store.folder, family, matrix, rows, starts_of(owners), centre)
             self._planes[mark] = plane(mark[1], matrix, rows, owners, sums)
         return self._planes[mark]
-
-
-def fallback_note(repo: Repository) -> str:
-    """Return under which name the store notes the key of the snapshot that a worktree falls back on."""
-    return f"head:{repo.git.path}"
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

@@ -1,8 +1,10 @@
-"""Which scheme of segments finds what was said: python -m evals.bench.segments [toy].
+"""Which scheme of segments finds what was said: python -m evals.bench.segments [toy] [--json].
 
 Self-made sessions hold each topic's text once, among others, in turns of five kinds. A question's label is its
 topic's anchor: a segment that holds it is a hit, and the question avoids it. Each scheme has a control that cuts every
 text at arithmetic places, about as often. Crowding, the p95 of the cosines of centred random pairs, is a diagnostic.
+There are two sets over different projects, so that nothing is tuned to one of them, and each is asked in three
+arrangements of its sessions. The second set is asked in Chinese as well, by the second model.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import random
 import statistics
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,17 +24,22 @@ from numpy.typing import NDArray
 
 from seed.embed.base import Embedder, ToyEmbedder
 from seed.embed.minilm import MiniLm
-from seed.transcript.said import Said, said, view
+from seed.embed.multilingual import Multilingual
+from seed.transcript.said import Said, said, spoken
 from seed.transcript.segments import DEFAULT, SCHEMES, Segment, segments
 from seed.yamltext import parse
 from sidecar import segment_words
-from sidecar.floors import shipped_probes
 from sidecar.segment_rank import evidence, plane
+from sidecar.sentences import sentences
 
-TOPICS = Path(__file__).parents[1] / "segments" / "topics.yaml"
+FOLDER = Path(__file__).parents[1] / "segments"
+SETS = ("topics", "second")
+ARRANGEMENTS = (11, 1, 2)
 CONTROL = "arithmetic"
 PAIRS = 4000
 Cut = Callable[[int, bytes, list[Said]], list[Segment]]
+Piece = tuple[bytes, str, str]
+"""The bytes of a segment, its title and its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class Topic:
     anchor: str
     question: str
     text: str
+    question_zh: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +66,19 @@ class Score:
     crowding: float
 
 
-def topics() -> tuple[list[Topic], list[str]]:
-    """Return the topics and the fillers."""
-    data: Any = parse(TOPICS.read_bytes()).data
-    return [Topic(one["anchor"], one["question"], one["text"]) for one in data["topics"]], list(data["fillers"])
+def topics(name: str = SETS[0]) -> tuple[list[Topic], list[str]]:
+    """Return the topics and the fillers of a set."""
+    data: Any = parse((FOLDER / f"{name}.yaml").read_bytes()).data
+    found = [Topic(one["anchor"], one["question"], one["text"], one.get("question_zh", "")) for one in data["topics"]]
+    return found, list(data["fillers"])
 
 
-def turns(found: Sequence[Topic], fillers: Sequence[str]) -> Iterator[bytes]:
+def turns(found: Sequence[Topic], fillers: Sequence[str], seed: int = ARRANGEMENTS[0]) -> Iterator[bytes]:
     """Yield the lines of sessions: a topic stands in prose, a tool's result, a file that is written, or a request."""
-    draw = random.Random(11)  # noqa: S311 - made sessions, no key
+    draw = random.Random(seed)  # noqa: S311 - made sessions, no key
     for at, topic in enumerate(found):
         parts = [" ".join(draw.sample(fillers, draw.randint(2, 5))) for _ in range(draw.randint(4, 8))]
-        where = draw.randint(1, len(parts) - 1)
+        where = draw.randint(1, len(parts) - 1 if at % 5 != 3 else 3)  # noqa: PLR2004 - a request is cut after five
         mixed = [*parts[:where], topic.text, *parts[where:]]
         yield _row("user", [{"type": "text", "text": draw.choice(fillers)}])
         yield _row(*_placed(at % 5, mixed, draw))
@@ -112,17 +121,17 @@ def arithmetic(size: int) -> Cut:
     return cut
 
 
-def pieces(lines: Sequence[bytes], cut: Cut) -> list[tuple[bytes, str]]:
-    """Return (bytes, text) of every segment that says anything."""
+def pieces(lines: Sequence[bytes], cut: Cut) -> list[Piece]:
+    """Return every segment that says anything."""
     found = []
     for turn, raw in enumerate(lines):
         parts = said(raw, "claude")
-        shown = [(raw[one.start : one.end], view(raw, parts, one.start, one.end)) for one in cut(turn, raw, parts)]
-        found += [(piece, text) for piece, text in shown if text]
+        shown = [(raw[one.start : one.end], *spoken(raw, parts, one.start, one.end)) for one in cut(turn, raw, parts)]
+        found += [piece for piece in shown if piece[2]]
     return found
 
 
-def control_of(lines: Sequence[bytes], count: int) -> tuple[int, list[tuple[bytes, str]]]:
+def control_of(lines: Sequence[bytes], count: int) -> tuple[int, list[Piece]]:
     """Return (size, segments) of the control that cuts about as often as a scheme with ``count`` segments."""
     low, high = 64, 1 << 14
     while high - low > low // 50:
@@ -131,41 +140,51 @@ def control_of(lines: Sequence[bytes], count: int) -> tuple[int, list[tuple[byte
     return high, pieces(lines, arithmetic(high))
 
 
-def measure(
-    name: str,
-    found: list[tuple[bytes, str]],
-    asked: Sequence[Topic],
-    embedder: Embedder,
-    centre: NDArray[np.float32] | None = None,
-) -> Score:
-    """Return how well these segments answer the topics' questions, by the evidence that `address` uses.
+class Remembering:
+    """An embedder that works each text out once: the cuts share most of their sentences."""
 
-    ``centre`` (d,) is the mean vector of the probes.
-    """
-    texts = [text for _, text in found]
-    matrix = np.stack(list(embedder.passages(texts))).astype(np.float32)
-    held = plane(matrix, np.arange(len(texts), dtype=np.int32), centre)
-    words = segment_words.build(texts)
-    ranks = []
+    def __init__(self, inner: Embedder) -> None:
+        self._inner, self._known = inner, dict[str, NDArray[np.float32]]()
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors (n, d) of texts."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known |= zip(new, self._inner.passages(new), strict=True)
+        return np.stack([self._known[text] for text in texts]).astype(np.float32)
+
+    def question(self, text: str) -> NDArray[np.float32]:
+        """Return the vector (1, d) of a question."""
+        return np.asarray(self._inner.question(text), np.float32)[np.newaxis]
+
+
+def ranks(found: Sequence[Piece], asked: Sequence[Topic], embedder: Remembering) -> list[int]:
+    """Return the rank of each topic's segment for its question, by the evidence that `address` uses."""
+    words = segment_words.build((title, text) for _, title, text in found)
+    rows = {text: n for n, text in enumerate(dict.fromkeys(one for _, _, text in found for one in sentences(text)))}
+    numbers = np.array([rows[one] for _, _, text in found for one in sentences(text)], np.int32)
+    held = plane(embedder.vectors(list(rows)), numbers, words.counts.astype(np.int64))
+    places = []
     for topic in asked:
-        near = held.nearness(np.asarray(embedder.question(topic.question), np.float32)[np.newaxis])[:, 0]
-        scores = evidence([words], topic.question, near)
-        hits = [n for n, (raw, _) in enumerate(found) if topic.anchor.encode() in raw]
+        scores = evidence([words], topic.question, held.nearness(embedder.question(topic.question))[:, 0])
+        hits = [n for n, (raw, _, _) in enumerate(found) if topic.anchor.encode() in raw]
         best = max((scores[n] for n in hits), default=-np.inf)
-        ranks.append(1 + int((scores > best).sum()) if hits else len(found) + 1)  # a cut through an anchor loses it
-    return _score(name, found, ranks, matrix)
+        places.append(1 + int((scores > best).sum()) if hits else len(found) + 1)  # a cut through an anchor loses it
+    return places
 
 
-def _score(name: str, found: list[tuple[bytes, str]], ranks: list[int], matrix: NDArray[np.float32]) -> Score:
+def measure(name: str, cuts: Sequence[list[Piece]], asked: Sequence[Topic], embedder: Remembering) -> Score:
+    """Return how well the segments of each arrangement answer the topics' questions, all ranks taken together."""
+    found = [rank for one in cuts for rank in ranks(one, asked, embedder)]
+    crowd = crowding(embedder.vectors([text for _, _, text in cuts[0]]))
     return Score(
         name,
-        len(found),
-        statistics.mean(len(raw) for raw, _ in found),
-        statistics.mean(rank == 1 for rank in ranks),
-        statistics.mean(rank <= 5 for rank in ranks),  # noqa: PLR2004 - R@5
-        statistics.mean(1 / rank for rank in ranks),
-        statistics.median(ranks),
-        crowding(matrix),
+        len(cuts[0]),
+        statistics.mean(len(raw) for raw, _, _ in cuts[0]),
+        statistics.mean(rank == 1 for rank in found),
+        statistics.mean(rank <= 5 for rank in found),  # noqa: PLR2004 - R@5
+        statistics.mean(1 / rank for rank in found),
+        statistics.median(found),
+        crowd,
     )
 
 
@@ -178,18 +197,25 @@ def crowding(matrix: NDArray[np.float32]) -> float:
     return float(np.percentile((centred[draw[:, 0]] * centred[draw[:, 1]]).sum(axis=1), 95))
 
 
-def run(embedder: Embedder) -> list[Score]:
-    """Return the scores of every scheme, each followed by its control."""
-    asked, fillers = topics()
-    lines, found = list(turns(asked, fillers)), []
-    probes = np.stack([embedder.question(probe) for probe in shipped_probes()["en"]])
-    centre = np.asarray(probes.mean(axis=0), np.float32)
-    for scheme in SCHEMES:
-        cut = pieces(lines, by_scheme(scheme))
-        found.append(measure(scheme, cut, asked, embedder, centre))
-        size, control = control_of(lines, len(cut))
-        found.append(measure(f"{CONTROL}-{size}", control, asked, embedder, centre))
+def run(embedder: Remembering, name: str = SETS[0], schemes: Sequence[str] = tuple(SCHEMES)) -> list[Score]:
+    """Return the scores of every scheme on a set, each followed by its control."""
+    asked, fillers = topics(name)
+    arranged = [list(turns(asked, fillers, seed)) for seed in ARRANGEMENTS]
+    found = []
+    for scheme in schemes:
+        cuts = [pieces(lines, by_scheme(scheme)) for lines in arranged]
+        found.append(measure(scheme, cuts, asked, embedder))
+        size, _ = control_of(arranged[0], len(cuts[0]))
+        control = [pieces(lines, arithmetic(size)) for lines in arranged]
+        found.append(measure(f"{CONTROL}-{size}", control, asked, embedder))
     return found
+
+
+def run_chinese(embedder: Remembering, name: str = SETS[1]) -> Score:
+    """Return the score of the default scheme on a set's questions in Chinese, by meaning and translated words."""
+    asked, fillers = topics(name)
+    cuts = [pieces(list(turns(asked, fillers, seed)), by_scheme(DEFAULT)) for seed in ARRANGEMENTS]
+    return measure(f"{DEFAULT}, zh", cuts, [replace(one, question=one.question_zh) for one in asked], embedder)
 
 
 def verdicts(found: Sequence[Score]) -> list[str]:
@@ -204,15 +230,23 @@ def verdicts(found: Sequence[Score]) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Measure and print the table."""
-    asked = topics()[0]
-    found = run(ToyEmbedder() if "toy" in arguments else MiniLm("bench"))
-    print(f"{len(asked)} questions")
-    print(f"{'':18}{'segments':>9}{'bytes':>7}{'R@1':>7}{'R@5':>7}{'MRR':>7}{'median':>8}{'p95':>7}")
-    for one in found:
-        print(f"{one.name:18}{one.segments:9}{one.bytes:7.0f}{one.first:7.3f}{one.fifth:7.3f}{one.mrr:7.3f}"
-              f"{one.median_rank:8.1f}{one.crowding:7.3f}")  # fmt: skip
-    print("\n".join(verdicts(found)))
+    """Measure and print a table for each set, or everything as JSON."""
+    embedder = Remembering(ToyEmbedder() if "toy" in arguments else MiniLm("bench"))
+    found = {name: run(embedder, name) for name in SETS}
+    if "toy" not in arguments:
+        found[f"{SETS[1]}, in Chinese"] = [run_chinese(Remembering(Multilingual("bench")))]
+    if "--json" in arguments:
+        rows = {name: [asdict(one) for one in scores] for name, scores in found.items()}
+        print(json.dumps({"format": 1, "arrangements": len(ARRANGEMENTS), "sets": rows}, indent=1))
+        return
+    for name, scores in found.items():
+        print(f"{name}: {len(topics(name.split(',')[0])[0])} questions, {len(ARRANGEMENTS)} arrangements")
+        print(f"{'':18}{'segments':>9}{'bytes':>7}{'R@1':>7}{'R@5':>7}{'MRR':>7}{'median':>8}{'p95':>7}")
+        for one in scores:
+            print(f"{one.name:18}{one.segments:9}{one.bytes:7.0f}{one.first:7.3f}{one.fifth:7.3f}{one.mrr:7.3f}"
+                  f"{one.median_rank:8.1f}{one.crowding:7.3f}")  # fmt: skip
+        if len(scores) > 1:
+            print("\n".join(verdicts(scores)))
 
 
 if __name__ == "__main__":

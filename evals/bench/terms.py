@@ -58,15 +58,15 @@ def _asked(scratch: Path, records: int, aim: float) -> Figure:
 
 def _changed(scratch: Path) -> Iterator[Figure]:
     """Add one changed record after the other to the words of 2,000, and ask for a word that only it has."""
+    from seed.blobs import as_unseen
     from seed.policy import Policy
-    from seed.seeder import unseen
 
     store = Store(scratch / "changed")
     texts = [text for _, text in made.records(2000)]
-    store.add((unseen(f"b{n}", parse_record(text.encode()), Policy()) for n, text in enumerate(texts)), "1")
+    store.add((as_unseen(f"b{n}", parse_record(text.encode()), Policy()) for n, text in enumerate(texts)), "1")
     spent = []
     for n in range(_CHANGES):
-        item = unseen(
+        item = as_unseen(
             f"c{n}", parse_record(texts[n].replace("body: |\n", f"body: |\n  onlyhere{n} ").encode()), Policy()
         )
         spent.append(milliseconds(lambda one=item: store.add([one], "1")))  # type: ignore[misc]

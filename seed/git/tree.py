@@ -15,6 +15,8 @@ from seed.git.repository import KNOWLEDGE, Repository
 from seed.yamltext import MAX_BYTES
 
 CONFIGURATION = ("knowledge/policy.yaml", "knowledge/glossary.yaml")
+_NO_NAMES = (b"", b".", b"..", b".git")
+"""What no file is called: Git checks a tree with such a name out nowhere, and a path with it would lead elsewhere."""
 _TREE, LINK, SUBMODULE = 0o40000, 0o120000, 0o160000
 
 
@@ -44,7 +46,8 @@ def read_tree(repo: Repository, oid: str) -> Iterator[tuple[int, bytes, str]]:
     except (KeyError, pygit2.GitError):
         raise SidecarError(f"tree {oid[:12]} is missing in this clone", f"git fetch origin {oid}") from None
     for mode, name, child in _ENTRY[len(oid) // 2].findall(data):
-        yield int(mode, 8), name, child.hex()
+        if name not in _NO_NAMES and b"/" not in name:
+            yield int(mode, 8), name, child.hex()
 
 
 def subtree(repo: Repository, commit: str, name: str = KNOWLEDGE) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pygit2
@@ -89,3 +90,13 @@ def record_files(root: Path) -> list[tuple[str, Path]]:
         if not file.is_symlink() and file.is_file()
     ]
     return sorted((path, file) for path, file in found if is_record_path(path))
+
+
+def uncommitted(repo: Repository, paths: Sequence[str]) -> list[str]:
+    """Return which of these files and folders hold something that `git add` would take. Raises `SidecarError`."""
+    found = []
+    for path in paths:
+        done = run_git(["status", "--porcelain", "--", path], repo.root) if (repo.root / path).exists() else None
+        if done and done.stdout:
+            found.append(path)
+    return found

@@ -37,6 +37,28 @@ class Collected:
     after: int
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a server says of itself: ``text``, the step that mends what is wrong ("" for nothing), replicas away."""
+
+    text: str
+    mends: str = ""
+    away: tuple[str, ...] = ()
+
+
+class Index(Protocol):
+    """Searches one snapshot where its vectors are too many to be read by every process that answers."""
+
+    def candidates(
+        self, vector: Vectors, terms: Sequence[str], documents: int, mean: float
+    ) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
+        """Return (rows nearest to a vector (d,) by inner product, numbers of the documents that say most of the terms).
+
+        ``documents`` is how many the snapshot has, ``mean`` their mean length: what BM25 weighs by.
+        """
+        ...
+
+
 class Engine(Protocol):
     """The store of one repository: parsed records, passages, words, vectors and published snapshots."""
 
@@ -73,8 +95,14 @@ class Engine(Protocol):
         ...
 
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """Return (document numbers, counts up to 255) of an index term, over all documents of the repository."""
+        """Return (document numbers, counts up to 255) of an index term.
+
+        Of all documents that were there when this process loaded a snapshot or added files last, and maybe later ones.
+        """
         ...
+
+    def expect(self, terms: Iterable[str]) -> None:
+        """Prepare for `postings` of these terms: where each call is a journey, all are fetched in one."""
 
     # --- snapshots and notes --------------------------------------------------------------------------------
 
@@ -131,6 +159,10 @@ class Engine(Protocol):
         """Return all vectors of an identity by row, shape (rows, dimension); None without any."""
         ...
 
+    def read_vectors(self, identity: Identity, rows: NDArray[np.int32]) -> Vectors:
+        """Return the vectors (n, dimension) of a few rows (n,), each below `held`, without reading the others."""
+        ...
+
     def sound(self, identity: Identity) -> dict[bytes, Vectors]:
         """Return text's sha256 -> vector of every vector that is as it was written."""
         ...
@@ -144,6 +176,15 @@ class Engine(Protocol):
 
     def save_floor(self, key: str, identity: Identity, on: str, floor: Mapping[str, object]) -> None:
         """Keep the floor that the shipped probes gave over a snapshot."""
+
+    # --- searching a large repository -----------------------------------------------------------------------
+
+    def prepare(self, identity: Identity) -> None:
+        """Build what `index` needs, after vectors were added; may take minutes for a large repository."""
+
+    def index(self, key: str, identity: Identity, count: int) -> Index | None:
+        """Return what searches a snapshot of ``count`` passages; None where all vectors are to be read and compared."""
+        ...
 
     # --- housekeeping ---------------------------------------------------------------------------------------
 
@@ -166,8 +207,12 @@ class Chain(Protocol):
         """Return the receipts whose id starts with ``ident`` ("sha256:" may be left out), at most two."""
         ...
 
-    def newest(self, limit: int) -> list[Receipt]:
-        """Return the newest receipts first."""
+    def newest(self, limit: int, skip: int = 0) -> list[Receipt]:
+        """Return the newest receipts first, after those to skip."""
+        ...
+
+    def count(self) -> int:
+        """Return how many receipts there are."""
         ...
 
     def chain(self) -> list[Receipt]:

@@ -18,7 +18,7 @@ from seed.errors import StoreError
 from seed.snapshot import Cut, Snapshot
 from seed.store import inspect, snapshots, vectors, words
 from seed.store.database import guarded, open_disposable, open_reading, set_aside, writing
-from seed.store.engine import Collected
+from seed.store.engine import Collected, Index
 from seed.store.lock import exclusive
 from seed.store.parsed import Document, Stored, Unseen, from_json, to_json
 from seed.text import word_count
@@ -124,6 +124,9 @@ class Store:
         """Return (document numbers, counts) of an index term."""
         return words.postings(self.database, term)
 
+    def expect(self, terms: Iterable[str]) -> None:
+        """Do nothing: a term costs some microseconds here."""
+
     # --- snapshots ------------------------------------------------------------------------------------------
 
     @guarded
@@ -200,6 +203,11 @@ class Store:
         matrix = self.matrix(identity)
         return 0 if matrix is None else len(matrix)
 
+    def read_vectors(self, identity: Identity, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return the vectors (n, dimension) of rows (n,)."""
+        matrix = self.matrix(identity)
+        return np.empty((0, identity.dimension), np.float32) if matrix is None else np.asarray(matrix[rows])
+
     @guarded
     def sound(self, identity: Identity) -> dict[bytes, NDArray[np.float32]]:
         """Return text's sha256 -> vector of all that match their checksum."""
@@ -264,6 +272,13 @@ class Store:
                     (floors, key, identity.digest),
                 )
 
+    def prepare(self, identity: Identity) -> None:
+        """Do nothing: vectors lie in a file that is mapped into memory, and all of them are compared."""
+
+    def index(self, key: str, identity: Identity, count: int) -> Index | None:  # noqa: ARG002 - the Protocol's
+        """Return None: all vectors are compared."""
+        return None
+
     def collect(self, keep: Sequence[str], spare: Iterable[bytes] = (), *, dry_run: bool = False) -> Collected:
         """Drop what the snapshots ``keep`` do not refer to (see `seed.store.collect`); holds the seeding lock."""
         from seed.store.collect import collect
@@ -276,6 +291,7 @@ def open_store(folder: Path) -> Store:
     try:
         return Store(folder)
     except StoreError:
-        if not (folder / "store.db").is_file():
+        path = folder / "store.db"
+        if not path.is_file() or not path.stat().st_size:  # the disk took its name and nothing of it
             raise
         return Store(folder, reading=True)

@@ -66,16 +66,25 @@ def _resolved(match: re.Match[str]) -> str:
     return _PLAIN.get(match[2], match[2])
 
 
-def view(raw: bytes, parts: list[Said], start: int, end: int) -> str:
-    """Return the text to embed for bytes ``start`` to ``end`` of a line: what is said there, with its title.
-
-    Empty where only metadata stands: such a segment exists, so that no byte is lost, but says nothing.
-    """
+def spoken(raw: bytes, parts: list[Said], start: int, end: int) -> tuple[str, str]:
+    """Return (title, text) of what is said in bytes ``start`` to ``end`` of a line; "" where only metadata stands."""
     found, title = [], ""
     for part in parts:
         low, high = max(start, part.start), min(end, part.end)
         if low < high:
             title = title or part.title
             found.append(plain(raw[low:high]).strip())
-    text = "\n".join(filter(None, found))
+    return title, "\n".join(filter(None, found))
+
+
+def titled(title: str, text: str) -> str:
+    """Return a text with its title before it."""
     return f"{title}: {text}" if title and text else text
+
+
+def view(raw: bytes, parts: list[Said], start: int, end: int) -> str:
+    """Return the text to embed for bytes ``start`` to ``end`` of a line: what is said there, with its title.
+
+    Empty where only metadata stands: such a segment exists, so that no byte is lost, but says nothing.
+    """
+    return titled(*spoken(raw, parts, start, end))

@@ -12,7 +12,7 @@ import zstandard
 
 from seed.errors import SidecarError, StoreError
 from seed.transcript import files
-from seed.transcript.said import said, view
+from seed.transcript.said import said, spoken, titled
 from seed.transcript.segments import VERSION, Segment, check, segments
 
 if TYPE_CHECKING:
@@ -84,14 +84,19 @@ def build(reader: Reader, scheme: str) -> SegmentIndex:
 
 
 def views(reader: Reader, index: SegmentIndex) -> Iterator[tuple[int, str]]:
-    """Yield (segment's number, text to embed) in order; the text is empty where only metadata stands."""
+    """Yield (segment's number, text with its title) in order; the text is empty where only metadata stands."""
+    yield from ((number, titled(title, text)) for number, title, text in utterances(reader, index))
+
+
+def utterances(reader: Reader, index: SegmentIndex) -> Iterator[tuple[int, str, str]]:
+    """Yield (segment's number, title, text) in order; the text is empty where only metadata stands."""
     form, number = reader.manifest.identity.format, 0
     for ordinal, _, raw in reader.lines():
         if number == len(index):
             return
         parts = said(raw, form) if index.turns[number] == ordinal else []
         while number < len(index) and index.turns[number] == ordinal:
-            yield number, view(raw, parts, index.starts[number], index.ends[number])
+            yield number, *spoken(raw, parts, index.starts[number], index.ends[number])
             number += 1
 
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from sidecar.cli.common import json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 from sidecar.cli.transcript_read import safe
 
 
-@click.command(epilog="Example: sidecar graph seed/store/store.py --depth 2")
+@click.command(
+    epilog=examples("sidecar graph decision-0007", "sidecar graph seed/store/store.py --depth 2", "sidecar graph stats")
+)
 @click.argument("about", metavar="ID|PATH|stats")
 @click.option("--type", "types", multiple=True, metavar="T", help="Only edges of this type (may be repeated).")
 @click.option("--depth", default=1, show_default=True, metavar="N", help="Steps to walk.")
@@ -55,7 +57,10 @@ def _print_walk(told: dict[str, Any]) -> None:
 
 def _named(names: dict[str, Any], node: str) -> str:
     one = names.get(node, {})
-    return f"{one['id']} [{one['status']}] {one['title']}" if "title" in one else node.partition(":")[2]
+    if "title" not in one:
+        return node.partition(":")[2]
+    there = f", on the default branch: {one['on_base']['reason']}" if "on_base" in one else ""
+    return f"{one['id']} [{one['status']}{there}] {one['title']}"
 
 
 def _print_stats(told: dict[str, Any]) -> None:

@@ -100,8 +100,8 @@ def test_between_the_floors_a_match_is_weak(asker: Addresser, monkeypatch: pytes
 def test_a_turn_that_is_not_what_was_indexed_is_refused(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> None:
     """A turn's digest is compared with the index's before its bytes are given."""
     asker.address(Asking(ASKED))
-    assert asker._ready is not None
-    index = asker._ready[1].library.families[0].index
+    (ready,) = asker._ready.values()
+    index = ready.library.families[0].index
     monkeypatch.setattr(type(index), "turn_digest", lambda *_: "sha256:0")
     with pytest.raises(StoreError, match="not what was indexed"):
         asker.address(Asking(ASKED))
@@ -165,10 +165,11 @@ def test_no_session_says_how_to_keep_one(provider: Provider) -> None:
 
 def test_words_survive_their_file() -> None:
     """What is written of the words reads back the same, and damage is noticed."""
-    words = segment_words.build(["a walrus is a walrus", "", "nothing of it"])
+    words = segment_words.build([("user", "a walrus is a walrus"), ("", ""), ("", "nothing of it")])
     again = segment_words.parse(segment_words.dump(words))
     assert np.array_equal(segment_words.score([again], ["walrus"]), segment_words.score([words], ["walrus"]))
     assert again.said().tolist() == [True, False, True]
+    assert again.sentences() == [segment_words.sha_of("a walrus is a walrus"), segment_words.sha_of("nothing of it")]
     assert segment_words.score([words, words], ["walrus"])[[0, 3]].min() > 0
     with pytest.raises(SidecarError):
         segment_words.parse(segment_words.dump(words)[:-3])
@@ -262,4 +263,7 @@ def test_an_embedder_keeps_its_model_under_a_scheme(asker: Addresser) -> None:
     session = asker.provider.session
     inner = session.embedders(session.policy(session.wanted()))[0]
     outer = library.Projected(inner, "sized-900")
-    assert (outer.identity.model, outer.identity.projection) == (inner.identity.model, "transcript/sized-900/v1")
+    assert (outer.identity.model, outer.identity.projection) == (
+        inner.identity.model,
+        "transcript/sized-900/v1/sentences/v1",
+    )

@@ -10,9 +10,10 @@ from seed.text import content_words
 from seed.transcript.segments import SCHEMES
 
 
-def test_labels_are_distinctive_and_avoided() -> None:
+@pytest.mark.parametrize("name", bench.SETS)
+def test_labels_are_distinctive_and_avoided(name: str) -> None:
     """At least 24 questions; each anchor stands in one text only, and no question has a content word of its anchor."""
-    asked, fillers = bench.topics()
+    asked, fillers = bench.topics(name)
     everything = [one.text for one in asked] + fillers
     assert len(asked) >= 24
     for one in asked:
@@ -20,11 +21,13 @@ def test_labels_are_distinctive_and_avoided() -> None:
         assert not set(content_words(one.anchor)) & set(content_words(one.question)), one.anchor
 
 
-def test_sessions_hold_each_anchor_once() -> None:
+@pytest.mark.parametrize("name", bench.SETS)
+@pytest.mark.parametrize("seed", bench.ARRANGEMENTS)
+def test_sessions_hold_each_anchor_once(name: str, seed: int) -> None:
     """The made sessions hold each topic in exactly one turn, and are the same every time."""
-    asked, fillers = bench.topics()
-    lines = list(bench.turns(asked, fillers))
-    assert lines == list(bench.turns(asked, fillers))
+    asked, fillers = bench.topics(name)
+    lines = list(bench.turns(asked, fillers, seed))
+    assert lines == list(bench.turns(asked, fillers, seed))
     for one in asked:
         assert sum(one.anchor.encode() in raw for raw in lines) == 1
 
@@ -43,7 +46,8 @@ def test_a_perfect_embedder_finds_everything() -> None:
     asked, fillers = bench.topics()
     lines = list(bench.turns(asked, fillers))
     echoing = [replace(one, question=one.text) for one in asked]
-    found = bench.measure("x", bench.pieces(lines, bench.by_scheme("whole-turn")), echoing, ToyEmbedder(1024))
+    cut = bench.pieces(lines, bench.by_scheme("whole-turn"))
+    found = bench.measure("x", [cut], echoing, bench.Remembering(ToyEmbedder(1024)))
     assert (found.first, found.fifth, found.mrr, found.median_rank) == (1.0, 1.0, 1.0, 1)
 
 
