@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+_PART_NAMES = "search, words, opening, seeding, cold, peers"
 RESULTS = Path(__file__).parent / "results"
 _THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -48,9 +49,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m evals.bench", description="Measure everything in one run.")
     parser.add_argument("--quick", action="store_true", help="small sizes: about a minute")
     parser.add_argument("--full", action="store_true", help="seeding up to 100,000 records: some ten minutes more")
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="PART", help="search, words, opening, seeding, cold, peers"
-    )
+    parser.add_argument("--only", action="append", default=[], metavar="PART", help=_PART_NAMES)
     parser.add_argument("--peers", type=Path, metavar="DIR", help="folder of peers' environments, see docs/scale.md")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="DIR", help="where the JSON goes")
     parser.add_argument("--version", default="", help="name of the result, else the version of the package")

@@ -40,8 +40,8 @@ def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
         ("hooks run post-commit", _sidecar(folder, "hooks", "run", "post-commit"), _HOOK),
         ("serve to initialize", lambda: _initialized(folder), _SERVE),
     ):
-        yield against(f"{name}, cold", work, _run([sys.executable, "-c", libraries]), "bare Python with the same imports",
-                      repeats=repeats, note=libraries)  # fmt: skip
+        bare = _run([sys.executable, "-c", libraries])
+        yield against(f"{name}, cold", work, bare, "bare Python with the same imports", repeats=repeats, note=libraries)
     yield against(
         "bare Python",
         _run([sys.executable, "-c", "pass"]),
@@ -62,9 +62,8 @@ def _run(command: list[str], *, check: bool = True) -> Callable[[], object]:
 
 def _initialized(folder: Path) -> None:
     command = [sys.executable, "-P", "-m", "sidecar", "serve", "--repo", str(folder)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:  # noqa: S603 - ours
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, **pipes) as server:  # type: ignore[call-overload]  # noqa: S603 - ours
         if server.stdin is None or server.stdout is None:
             return
         server.stdin.write(json.dumps(_INITIALIZE) + "\n")

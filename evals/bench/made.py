@@ -16,6 +16,7 @@ from seed.embed.identity import Identity
 
 DIMENSION = 384
 _BLOCK = 20_000
+_RELATED = 0.05
 _KINDS = ("decision",) * 4 + ("adr",) * 2 + ("fact",) * 2 + ("finding",)
 
 
@@ -56,7 +57,7 @@ def records(count: int, seed: int = 7) -> Iterator[tuple[str, str]]:
         kind = chance.choice(_KINDS)
         status = "verified" if kind == "fact" else "accepted"
         body = "\n\n".join("  " + some(chance.randint(40, 110)) for _ in range(chance.randint(1, 3)))
-        relation = f"supersedes: [decision-{chance.randrange(count):06}]\n" if chance.random() < 0.05 else ""
+        relation = f"supersedes: [decision-{chance.randrange(count):06}]\n" if chance.random() < _RELATED else ""
         yield (
             f"knowledge/{n // 1000:03}/{kind}-{n:06}.yaml",
             (

@@ -29,15 +29,9 @@ def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
 
     def opened() -> object:
         vectors = mapped()
-        file = plane_file.sums_file(scratch, rows, of, centre, plane_file.age(vectors))
-        sums = plane_file.load(file, PASSAGES, len(starts))
-        if sums is None:
-            raise AssertionError("the sums are not kept")
-        return plane("bench", vectors, rows, of, sums)
+        return plane("bench", vectors, rows, of, plane_file.opened(scratch, "bench", vectors, rows, starts, centre))
 
-    vectors = mapped()
-    file = plane_file.sums_file(scratch, rows, of, centre, plane_file.age(vectors))
-    plane_file.save(file, summed(vectors, rows, starts, centre))
+    opened()
     name = f"{PASSAGES:,} x {DIMENSION}"
     yield timed(f"opening the vectors of {name}", opened, repeats=21, aim=10)
     yield timed(f"sums of {name}, once when it is seeded", lambda: summed(mapped(), rows, starts, centre), repeats=5)

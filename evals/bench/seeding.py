@@ -113,8 +113,6 @@ def _questions(bench: Bench, what: str) -> Iterator[Figure]:
     titles = [text.split("title: ")[1].split("\n")[0] for _, text in made.records(200)]
     queries = [Query(" ".join(title.split()[:6])) for title in titles]
     bench.provider.recall(queries[0])
-    own = made.Synthetic().question("x")
-    del own
     spent = [milliseconds(partial(bench.provider.recall, query)) for query in queries]
     filtered = [
         milliseconds(partial(bench.provider.recall, Query(query.question, kinds=("adr",)))) for query in queries
@@ -132,11 +130,9 @@ def _opening(bench: Bench, what: str) -> Iterator[Figure]:
         return session.plane(view.corpus, bench.model, "en")
 
     yield timed(f"opening a snapshot with its vectors, {what}", opened)
-    script = ("import resource, sys; from pathlib import Path; from evals.bench import made, seeding; "
-              "seeding.memory(Path(sys.argv[1]))")  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", script, str(bench.folder)], capture_output=True, text=True, check=True
-    )  # noqa: S603 - ourselves
+    script = "import sys; from pathlib import Path; from evals.bench import seeding; seeding.memory(Path(sys.argv[1]))"
+    command = [sys.executable, "-P", "-c", script, str(bench.folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - ourselves
     yield figure(f"memory beyond libraries, model and vectors, {what}", [float(done.stdout)], "MB", aim=60)
 
 
@@ -150,10 +146,9 @@ def memory(folder: Path) -> None:
     made.Synthetic().question("warm")
     before = peak()
     for _, text in made.records(20):
-        answer = provider.recall(Query(" ".join(text.split("title: ")[1].split()[:6])))
+        provider.recall(Query(" ".join(text.split("title: ")[1].split()[:6])))
     plane = next(iter(provider.session._planes.values()))  # noqa: SLF001 - what is mapped is no memory of ours
-    print(peak() - before - plane.matrix.nbytes / _MEGABYTE**2, file=sys.stdout)
-    del answer
+    print(peak() - before - plane.matrix.nbytes / _MEGABYTE**2)
 
 
 def _growth(scratch: Path, records: int) -> Iterator[Figure]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from evals.bench import made
 from evals.bench.figure import Figure, figure, milliseconds
 from seed.reader import parse_record
 from seed.store import words
-from seed.store.database import SCHEMA, writing
+from seed.store.database import open_database, writing
 from seed.store.store import Store
 from sidecar.lexical import Documents, Words
 
@@ -31,8 +30,7 @@ def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
 
 def _asked(scratch: Path, records: int, aim: float) -> Figure:
     path = scratch / f"words-{records}.db"
-    database = sqlite3.connect(path, isolation_level=None)
-    database.executescript(SCHEMA)
+    database = open_database(path)
     passages = records * _PASSAGES
     chance = np.random.default_rng(3)
     with writing(database):
@@ -40,7 +38,7 @@ def _asked(scratch: Path, records: int, aim: float) -> Figure:
             share = 0.6 / (1 + term) if term < _TERMS // 2 else 0.0005
             held = np.flatnonzero(chance.random(passages) < share)
             database.execute(
-                "INSERT INTO postings VALUES (?, 1, ?)", (f"t{term}", words.pack(held, np.ones(len(held))))
+                "INSERT INTO postings VALUES (?, 1, ?)", (f"t{term}", words.pack(held.tolist(), [1] * len(held)))
             )
     numbers = np.arange(passages, dtype=np.uint32)
     documents = Documents(numbers, np.repeat(np.arange(records, dtype=np.uint32), _PASSAGES),
@@ -60,8 +58,8 @@ def _asked(scratch: Path, records: int, aim: float) -> Figure:
 
 def _changed(scratch: Path) -> Iterator[Figure]:
     """Add one changed record after the other to the words of 2,000, and ask for a word that only it has."""
-    from seed.policy import Policy
     from seed.blobs import as_unseen
+    from seed.policy import Policy
 
     store = Store(scratch / "changed")
     texts = [text for _, text in made.records(2000)]
