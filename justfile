@@ -34,7 +34,15 @@ soak *ARGS:
     python -m evals.bench.soak {{ARGS}}
     python -m evals.bench.reliability
 
-# Rewrite the command reference in the README.
+# The pages under docs, with every link checked.
+docs:
+    mkdocs build --site-dir site
+
+# Fuzz all that reads other people's input, a minute for each target; needs `pip install -e '.[fuzz]'`.
+fuzz *ARGS:
+    nice -n 15 python -m evals.bench.fuzz {{ARGS}}
+
+# Rewrite the command reference in the README and docs/reference.
 reference:
     python -m sidecar.cli.reference
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sidecar.cli.common import Progress, json_option, print_json, repo_option
+from sidecar.cli.common import Progress, examples, json_option, print_json, repo_option
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -18,7 +18,12 @@ def register() -> dict[str, click.Command]:
     return {"eval": evaluate}
 
 
-@click.command("eval", epilog="Example: sidecar eval evals/questions/own.yaml --gate evals/gates.yaml")
+@click.command(
+    "eval",
+    epilog=examples(
+        "sidecar eval questions.yaml", "sidecar eval questions.yaml --gate gates.yaml --report report.html"
+    ),
+)
 @click.argument("questions", type=_FILE, required=False)
 @click.option("--status", "statuses", multiple=True, help="Default of questions that name none; 'all' takes every one.")
 @click.option("--gate", "gates", type=_FILE, metavar="GATES", help="Fail (exit 1) where the result falls short of it.")
@@ -51,13 +56,7 @@ def evaluate(**given: Any) -> int:  # noqa: ANN401 - click hands over the option
         return 0
     if given["questions"] is None:
         raise click.UsageError("Missing argument 'QUESTIONS'.")
-    from evals.questions import QuestionSetError
-
-    try:
-        return _relabel(given) if given["relabel"] else _evaluate(given)
-    except QuestionSetError as exc:
-        click.echo("\n".join(exc.lines), err=True)
-        return exc.code
+    return _relabel(given) if given["relabel"] else _evaluate(given)
 
 
 def _schema(name: str) -> dict[str, Any]:

@@ -44,6 +44,11 @@ class _Whole:
     edges: tuple[Edge, ...]
     unread: frozenset[str]
     line_of: LineOf
+    about: frozenset[str] | None
+
+    def judged(self, ident: str) -> bool:
+        """Tell whether every record that bears on this id is here, so that what is missing can be told."""
+        return self.about is None or ident.casefold() in self.about
 
     def at(self, ordinal: int, key: str, level: Level, reason: str, fix: str) -> Finding:
         path = self.paths[ordinal]
@@ -54,10 +59,15 @@ class _Whole:
         return self.at(edge.told_by, key, level, reason, fix)
 
 
-def check(files: Sequence[tuple[str, Parsed]], line_of: LineOf = lambda _path, _key: 1) -> list[Finding]:
+def check(
+    files: Sequence[tuple[str, Parsed]],
+    line_of: LineOf = lambda _path, _key: 1,
+    about: frozenset[str] | None = None,
+) -> list[Finding]:
     """Return every finding over all record files, sorted by path and line.
 
-    ``line_of`` tells the line of a top-level key in a file; it is asked only for findings across files.
+    ``line_of`` tells the line of a top-level key in a file; it is asked only for findings across files. Where the files
+    are only a part, ``about`` names the casefolded ids of which every file that names them is in it.
     """
     ordered = sorted(files, key=lambda item: item[0])
     found = [
@@ -66,7 +76,7 @@ def check(files: Sequence[tuple[str, Parsed]], line_of: LineOf = lambda _path, _
         for problem in parsed.problems
     ]
     found += _twin_paths([path for path, _ in ordered])
-    whole = _whole(ordered, line_of)
+    whole = _whole(ordered, line_of, about)
     for rule in (_twin_ids, _cycles, _dangling, _unexplained, _without_effect, _trust):
         found += rule(whole)
     return in_order(found)
@@ -77,25 +87,31 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(dict.fromkeys(findings), key=lambda f: (f.path, f.line, f.level, f.reason))
 
 
-def _whole(ordered: Sequence[tuple[str, Parsed]], line_of: LineOf) -> _Whole:
+def _whole(ordered: Sequence[tuple[str, Parsed]], line_of: LineOf, about: frozenset[str] | None) -> _Whole:
     readable = [(path, parsed.record) for path, parsed in ordered if parsed.record is not None]
     records = tuple(record for _, record in readable)
     index = by_id(records)
     # A relation told from both ends is one fact; the acting end's file is where it is changed.
     told = sorted(edges(records, index), key=lambda edge: edge.told_by == edge.actor)
     single = {(edge.relation, edge.actor, edge.target): edge for edge in told}
-    unread = frozenset(_stem(path) for path, parsed in ordered if parsed.record is None)
-    return _Whole(tuple(path for path, _ in readable), records, index, tuple(single.values()), unread, line_of)
+    unread = frozenset(stem(path) for path, parsed in ordered if parsed.record is None)
+    return _Whole(tuple(path for path, _ in readable), records, index, tuple(single.values()), unread, line_of, about)
 
 
-def _stem(path: str) -> str:
+def stem(path: str) -> str:
+    """Return the id that a file's name suggests, casefolded."""
     return path.rsplit("/", 1)[-1].removesuffix(".yaml").casefold()
+
+
+def same_name(path: str) -> str:
+    """Return what two paths have in common that some file systems take for one."""
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def _twin_paths(paths: Sequence[str]) -> Iterator[Finding]:
     twins: dict[str, list[str]] = defaultdict(list)
     for path in paths:
-        twins[unicodedata.normalize("NFC", path).casefold()].append(path)
+        twins[same_name(path)].append(path)
     for group in twins.values():
         for path in group if len(group) > 1 else ():
             others = ", ".join(other for other in group if other != path)
@@ -123,7 +139,8 @@ def _cycles(whole: _Whole) -> Iterator[Finding]:
 def _dangling(whole: _Whole) -> Iterator[Finding]:
     for n, record in enumerate(whole.records):
         for relation, target in record.relations:
-            if target.casefold() in whole.index or target.casefold() in whole.unread:
+            known = target.casefold() in whole.index or target.casefold() in whole.unread
+            if known or not whole.judged(target):
                 continue
             level: Level = "error" if relation in _DECIDING else "warning"
             dead = relation in ("superseded_by", "refuted_by")
@@ -135,7 +152,12 @@ def _dangling(whole: _Whole) -> Iterator[Finding]:
 def _unexplained(whole: _Whole) -> Iterator[Finding]:
     succeeded = {edge.target for edge in whole.edges if edge.relation == "supersedes"}
     for n, record in enumerate(whole.records):
-        if record.status == "superseded" and n not in succeeded and not record.related("superseded_by"):
+        if (
+            record.status == "superseded"
+            and n not in succeeded
+            and whole.judged(record.id)
+            and not record.related("superseded_by")
+        ):
             reason = "the record says superseded, but nothing says by what"
             yield whole.at(n, "status", "warning", reason, "add 'superseded_by: [id]', or say deprecated")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from seed import secrets
@@ -12,8 +12,8 @@ from seed.errors import SidecarError
 from seed.git.repository import KNOWLEDGE, Repository, head_commit
 from seed.git.sources import Source, of_commit, of_index, of_worktree, repository_path
 from seed.git.tree import CONFIGURATION, UnreadableBlobError, is_record_path, list_files, subtree
-from seed.reader import parse_record
-from seed.record import Parsed, Problem
+from seed.neighbours import changed, parsed
+from seed.record import Problem
 from seed.yamltext import YamlFaultError, parse
 
 
@@ -33,29 +33,46 @@ class Checked:
 def check_repository(repo: Repository, *, staged: bool = False, only: Sequence[str] = (), commit: str = "") -> Checked:
     """Check the working tree, the index (``staged``), a ``commit``, or HEAD of a bare repository.
 
-    ``only`` narrows what is reported to these files and folders; every file is still read, since a fault may lie
-    between two of them. Raises `SidecarError` when one of them names nothing under knowledge/.
+    Of the index only what it changes against HEAD is reported, and what that breaks elsewhere: a commit waits for its
+    own files, not for the whole corpus. ``only`` narrows what is reported to these files and folders; every file is
+    then read, since a fault may lie between two of them. Raises `SidecarError` when one names nothing under knowledge/.
     """
+    if staged and not only and not repo.bare and head_commit(repo):
+        news = changed(repo)
+        if news is not None:
+            found = _findings(news.fresh, news.fresh, news.beside, news.about)
+            return Checked(len(_read(news.fresh)), tuple(in_order(found)))
     sources = of_index(repo) if staged else of_commit(repo, commit) if commit or repo.bare else of_worktree(repo)
-    read = [source for source in sources if not source.refused]
-    records = [source for source in read if is_record_path(source.path)]
-    settings = [source for source in read if source.path in CONFIGURATION]
-    findings = check([(source.path, _parsed(source)) for source in records], _line_finder(records))
-    fresh = _changed(repo, read) if staged else read
-    findings += [finding for source in fresh for finding in _secrets(source)]
-    findings += [finding for source in sources for finding in _not_read(source)]
-    findings += [finding for source in fresh if source.path in CONFIGURATION for finding in _configuration(source)]
-    paths = [source.path for source in (*records, *settings)]
+    findings = _findings(sources, _changed(repo, sources) if staged else sources)
+    paths = [source.path for source in _read(sources)]
     scope = _scope(repo, only, {*paths, *(finding.path for finding in findings)})
     files = sum(1 for path in paths if _within(path, scope))
     return Checked(files, tuple(in_order([finding for finding in findings if _within(finding.path, scope)])))
 
 
-def _parsed(source: Source) -> Parsed:
-    try:
-        return parse_record(source.read())
-    except UnreadableBlobError as exc:
-        return Parsed(None, (Problem(1, exc.reason, exc.fix, fatal=True),))
+def _read(sources: Sequence[Source]) -> list[Source]:
+    read = (source for source in sources if not source.refused)
+    return [source for source in read if is_record_path(source.path) or source.path in CONFIGURATION]
+
+
+def _findings(
+    sources: Sequence[Source],
+    fresh: Sequence[Source],
+    beside: Sequence[Source] = (),
+    about: frozenset[str] | None = None,
+) -> list[Finding]:
+    """Return what is wrong in files and between them, and in ``fresh`` ones the secrets and the configuration.
+
+    Files ``beside`` them count only for what is wrong between two.
+    """
+    records = [source for source in _read(sources) if source.path not in CONFIGURATION]
+    whole = [(source.path, parsed(source)) for source in records]
+    whole += [(source.path, replace(parsed(source), problems=())) for source in beside]
+    found = check(whole, _line_finder([*records, *beside]), about)
+    found += [finding for source in fresh if not source.refused for finding in _secrets(source)]
+    found += [finding for source in sources for finding in _not_read(source)]
+    settings = [source for source in _read(fresh) if source.path in CONFIGURATION]
+    return found + [finding for source in settings for finding in _configuration(source)]
 
 
 def _secrets(source: Source) -> Iterator[Finding]:

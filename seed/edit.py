@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
+import warnings
 from collections.abc import Mapping
 
 import yaml
@@ -18,8 +19,10 @@ from seed.importers.yamltext import dump, scalar
 from seed.yamltext import YamlFaultError, decode, parse
 
 _WORD = re.compile(r"[A-Za-z_][\w-]*")
-_AFTER = re.compile(r"\s*(#.*)?|\.\.\.\s*")
+_AFTER = re.compile(r"\s*(#.*)?\s*|\.\.\.\s*")
 """Lines that belong to what follows a value, not to the value: blank ones, comments, the end of the document."""
+_LINE = re.compile("[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])|[^\r\n\x85\u2028\u2029]+$")
+"""A line with its end, as YAML counts lines: not only at line feeds."""
 _LOADER = getattr(yaml, "CLoader", yaml.Loader)
 _WIDE = 1 << 30
 
@@ -90,8 +93,8 @@ def _in_place(text: str, changes: Mapping[str, object], after: str) -> str:
     try:
         for key, value in changes.items():
             text = _changed(text, key, value, after)
-    except YamlFaultError:
-        return ""  # an anchor went with its value
+    except (YamlFaultError, yaml.YAMLError):
+        return ""  # an anchor went with its value, or stands twice
     return text
 
 
@@ -113,13 +116,13 @@ def _changed(text: str, key: str, value: object, after: str) -> str:
 
 def _block(text: str, lines: Mapping[str, int], key: str) -> tuple[int, int]:
     """Return the offsets of a key's lines, without the comments and blank lines that lead to the next key."""
-    every = text.split("\n")
+    every = _LINE.findall(text)
     first = lines[key] - 1
     last = min((n - 1 for n in lines.values() if n - 1 > first), default=len(every))
     while last > first + 1 and _AFTER.fullmatch(every[last - 1]) and not every[last - 1].startswith((" ", "\t")):
         last -= 1
-    start = sum(len(line) + 1 for line in every[:first])
-    return start, min(start + sum(len(line) + 1 for line in every[first:last]), len(text))
+    start = sum(map(len, every[:first]))
+    return start, start + sum(map(len, every[first:last]))
 
 
 def _spans(text: str) -> dict[str, tuple[int, int]]:
@@ -139,12 +142,16 @@ def _written_anew(data: bytes, changes: Mapping[str, object]) -> str:
     editor = YAML()
     editor.preserve_quotes = True
     editor.width = _WIDE
-    document = editor.load(decode(data))
-    for key, value in changes.items():
-        if value is None:
-            document.pop(key, None)
-        else:
-            document[key] = value
     out = io.StringIO()
-    editor.dump(document, out)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of what it doubts; the result is read back anyway
+            document = editor.load(decode(data))
+            for key, value in changes.items():
+                if value is None:
+                    document.pop(key, None)
+                else:
+                    document[key] = value
+            editor.dump(document, out)
+    except Exception:  # noqa: BLE001 - it resolves types and fails in as many ways as there are; all mean that it cannot
+        return ""
     return out.getvalue()

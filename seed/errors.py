@@ -25,6 +25,22 @@ class DamagedStoreError(StoreError):
     """The store's file is damaged: it is set aside and rebuilt, since Git is the truth."""
 
 
+class UnreachableError(StoreError):
+    """No server of the store answers just now: nothing is lost, and a later call may find one."""
+
+
+class UnfinishedError(StoreError):
+    """The time given is up. What was read until then is kept, and the next attempt goes on from there."""
+
+
+class BusyError(UnfinishedError):
+    """The time given is up, and another process still holds the seeding lock."""
+
+
+class UnseededError(StoreError):
+    """There is no snapshot to answer from yet."""
+
+
 class EmbedderError(SidecarError):
     """The embedding model cannot be found, verified or loaded."""
 

@@ -110,11 +110,9 @@ def parse_day(text: str) -> date | None:
         if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
             return date.fromisoformat(text)
         moment = datetime.fromisoformat(text.strip())
-    except ValueError:
+        return (moment.astimezone(UTC) if moment.tzinfo is not None else moment).date()
+    except (ValueError, OverflowError):  # a day of the year 0 or 10000 in UTC
         return None
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC)
-    return moment.date()
 
 
 def is_verdict(value: object) -> bool:

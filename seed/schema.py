@@ -39,21 +39,29 @@ class EmbedderModel(_Strict):
 class RetrievalModel(_Strict):
     """How evidence is combined and how records are cut."""
 
-    fusion: Literal["hybrid", "cosine", "lexical"] = "hybrid"
-    passage_chars: int = Field(default=900, ge=200, le=4000)
-    beta: float = Field(default=0.0, ge=0, le=1)
+    fusion: Literal["hybrid", "cosine", "lexical"] = Field(
+        default="hybrid", description="words and meaning together, meaning alone, or words alone"
+    )
+    passage_chars: int = Field(
+        default=900, ge=200, le=4000, description="about how many characters are embedded at once"
+    )
+    beta: float = Field(
+        default=0.0, ge=0, le=1, description="share of a record's evidence that goes to those the graph joins it with"
+    )
 
 
 class FloorModel(_Strict):
     """One calibrated floor, written by `sidecar calibrate`."""
 
-    embedder: str
-    value: float = Field(ge=0, le=4)
-    on: Literal["fused", "cosine", "lexical"] = "fused"
-    method: Literal["max_probe", "conformal"] = "max_probe"
-    probes: str = ""
-    probe: str = ""
-    date: str = ""
+    embedder: str = Field(description="digest of the embedder's identity")
+    value: float = Field(ge=0, le=4, description="evidence at or below it is no answer")
+    on: Literal["fused", "cosine", "lexical"] = Field(default="fused", description="which evidence it is held against")
+    method: Literal["max_probe", "conformal"] = Field(
+        default="max_probe", description="the highest probe, or a bound of 5 % on false answers"
+    )
+    probes: str = Field(default="", description="digest of the probe questions")
+    probe: str = Field(default="", description="the question that set it")
+    date: str = Field(default="", description="when it was measured")
 
 
 class WeightsModel(_Strict):
@@ -71,8 +79,8 @@ class WeightsModel(_Strict):
 class CandidatesModel(_Strict):
     """What happens with an agent's proposal."""
 
-    push: Literal["never", "ask", "auto"] = "ask"
-    per_session: int = Field(default=10, ge=1, le=1000)
+    push: Literal["never", "ask", "auto"] = Field(default="ask", description="whether a proposal is pushed")
+    per_session: int = Field(default=10, ge=1, le=1000, description="how many one session may leave waiting")
 
 
 class PolicyModel(_Strict):
@@ -83,10 +91,12 @@ class PolicyModel(_Strict):
     retrieval: RetrievalModel = RetrievalModel()
     floors: list[FloorModel] = []
     weights: WeightsModel = WeightsModel()
-    workspaces: dict[str, str] = {}
+    workspaces: dict[str, str] = Field(default={}, description="name: folder; a session works in the one it starts in")
     candidates: CandidatesModel = CandidatesModel()
-    default_branch: str = ""
-    engine: Literal["sqlite", "postgresql"] = "sqlite"
+    default_branch: str = Field(default="", description="what `on_base` compares with; else the remote's HEAD")
+    engine: Literal["sqlite", "postgresql"] = Field(
+        default="sqlite", description="where the store is; an address comes from the user, never from this file"
+    )
 
 
 def parse_policy(data: bytes, path: str = "knowledge/policy.yaml") -> core.Policy:
@@ -175,41 +185,54 @@ def _read_glossary(data: bytes) -> tuple[dict[str, tuple[str, ...]], list[Proble
 
 def record_schema() -> dict[str, Any]:
     """Return the JSON Schema of a record file, from the tables that the parser itself uses."""
-    text = {"type": ["string", "number", "boolean"]}
-    ids = {"anyOf": [text, {"type": "array", "items": text, "uniqueItems": True}]}
-    source = {"type": "object", "properties": dict.fromkeys(SOURCES, text), "minProperties": 1}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Knowledge record",
         "type": "object",
         "required": ["id", "kind", "title", "status"],
-        "properties": {
-            "format": {"enum": [1, "1"]},
-            "id": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$"},
-            "kind": {"enum": list(KINDS)},
-            "title": {**text, "description": "One sentence that says what holds"},
-            "status": {"enum": [*STATUSES, "draft"]},
-            "date": {**text, "description": "ISO 8601"},
-            **{key: {"type": "string"} for key in ("body", "context", "decision", "consequences", "workspace")},
-            "tags": ids,
-            "paths": ids,
-            **dict.fromkeys((*FORWARD, *BACKWARD), ids),
-            "trust": {"enum": list(TRUSTS)},
-            "source": {
-                "anyOf": [
-                    {"type": "array", "items": {"anyOf": [source, {"type": "string"}]}},
-                    source,
-                    {"type": "string"},
-                ]
-            },
-            "valid_until": {**text, "description": "ISO 8601 day, inclusive, UTC"},
-            "proposed_by": {"type": "object"},
-            "conflict": {
-                "type": "object",
-                "description": "A verdict on two records, written by 'sidecar conflicts record'",
-                "required": ["relation", "between"],
-                "properties": {"relation": {"enum": list(VERDICTS)}, "between": {"type": "array", "minItems": 2}},
-            },
+        "properties": {**_what_it_says(), **_where_it_stands()},
+    }
+
+
+_TEXT: dict[str, Any] = {"type": ["string", "number", "boolean"]}
+_IDS: dict[str, Any] = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "uniqueItems": True}]}
+
+
+def _what_it_says() -> dict[str, Any]:
+    section = {"type": "string", "description": "Instead of a body: joined in this order"}
+    return {
+        "format": {"enum": [1, "1"]},
+        "id": {"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$", "description": "Unique"},
+        "kind": {"enum": list(KINDS)},
+        "title": {**_TEXT, "description": "One sentence that says what holds"},
+        "status": {"enum": [*STATUSES, "draft"], "description": "Anything else never answers"},
+        "date": {**_TEXT, "description": "ISO 8601"},
+        "body": {"type": "string", "description": "Markdown"},
+        **dict.fromkeys(("context", "decision", "consequences"), section),
+        "tags": {**_IDS, "description": "Words to filter by; they count as a label too"},
+        "paths": {**_IDS, "description": "Files and folders it speaks of"},
+    }
+
+
+def _where_it_stands() -> dict[str, Any]:
+    source = {"type": "object", "properties": dict.fromkeys(SOURCES, _TEXT), "minProperties": 1}
+    either = {"anyOf": [source, {"type": "string"}]}
+    return {
+        **{key: {**_IDS, "description": "Ids of other records"} for key in FORWARD},
+        **{key: {**_IDS, "description": "The same, from the other end"} for key in BACKWARD},
+        "workspace": {"type": "string", "description": "The part of the repository it holds in; absent: every one"},
+        "trust": {"enum": list(TRUSTS), "description": "Absent ranks as document_extracted"},
+        "source": {
+            "description": "Where it was learnt: a path, url, commit or transcript",
+            "anyOf": [{"type": "array", "items": either}, source, {"type": "string"}],
+        },
+        "valid_until": {**_TEXT, "description": "ISO 8601 day, inclusive, UTC"},
+        "proposed_by": {"type": "object", "description": "Agent, session and work, written by propose"},
+        "conflict": {
+            "type": "object",
+            "description": "A verdict on two records, written by 'sidecar conflicts record'",
+            "required": ["relation", "between"],
+            "properties": {"relation": {"enum": list(VERDICTS)}, "between": {"type": "array", "minItems": 2}},
         },
     }
 

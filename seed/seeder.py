@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from seed import text
-from seed.assemble import Wanted, assemble, title_terms
+from seed.assemble import EMPTY, Base, Wanted, assemble, base_of
+from seed.blobs import Progress, read, version
 from seed.embed.base import Embedder
-from seed.errors import SidecarError, StoreError
+from seed.errors import SidecarError
 from seed.git.candidates import Candidate
 from seed.git.repository import Repository
 from seed.git.tree import (
@@ -28,21 +28,15 @@ from seed.git.tree import (
     read_blob,
     subtree,
 )
-from seed.passages import PROJECTION, cut
 from seed.policy import Policy
-from seed.reader import parse_record
-from seed.record import SCHEMA_VERSION, Parsed, Problem, Record
-from seed.store.lock import exclusive
-from seed.store.paths import STORE_FORMAT
-from seed.store.store import Store, Stored, Unseen
+from seed.store.engine import Engine
 
 _BATCH = 32
 """Passages whose vectors are made durable together: about a second of work is lost by a kill."""
+_LOOK_BACK = 4
+"""Newest snapshots that are asked for the rows of passages: after a switch of branches the last may be another one."""
 _MISSING = "missing:"
-_SHORT_WAIT = 0.2
-"""Seconds that an answer waits for another seeding process before it parses a few files for itself."""
 
-Progress = Callable[[str, int, int], None]
 Choose = Callable[[Policy], Sequence[Embedder]]
 
 
@@ -56,11 +50,6 @@ class Seeded:
     embedded: int
     missing: int
     seconds: float
-
-
-def version(policy: Policy) -> str:
-    """Return the cache version of parsed blobs: parser, cut and size of passages, words."""
-    return f"{SCHEMA_VERSION}/{PROJECTION}/{policy.passage_chars}/{STORE_FORMAT}"
 
 
 def wanted(repo: Repository, commit: str, candidates: Sequence[Candidate] = ()) -> Wanted:
@@ -88,20 +77,25 @@ def read_policy(repo: Repository, entries: Sequence[Entry]) -> tuple[Policy, dic
     return policy, glossary, fault
 
 
-def publish_words(repo: Repository, store: Store, want: Wanted, progress: Progress | None = None) -> int:
+def publish_words(
+    repo: Repository, store: Engine, want: Wanted, progress: Progress | None = None, deadline: float | None = None
+) -> int:
     """Parse what is unseen and publish the snapshot with words alone. Returns how many blobs were new.
 
-    The caller holds the seeding lock.
+    What the newest snapshot has already is taken over. Raises `UnfinishedError` when ``deadline``, a time.monotonic()
+    moment, passes before all is read. The caller holds the seeding lock.
     """
     entries = list_files(repo, want.tree)
     policy, glossary, fault = read_policy(repo, entries)
     files = [(e, "") for e in entries if is_record_path(e.path)]
     files += [(Entry(c.path, c.blob), c.ref) for c in want.candidates]
-    blobs = list(dict.fromkeys(e.blob for e, _ in files))
+    base = _base(store, version(policy))
+    changed = [file for file, place in zip(files, base.places(files), strict=True) if place < 0]
+    blobs = list(dict.fromkeys(entry.blob for entry, _ in changed))
     known = store.stored(blobs, version(policy))
     unseen = [blob for blob in blobs if blob not in known]
-    known |= _read(repo, store, unseen, policy, progress)
-    snapshot, lengths = assemble(want, files, known, policy, glossary, fault)
+    known |= read(repo, store, unseen, policy, progress, deadline)
+    snapshot, lengths = assemble(want, files, known, policy, glossary, fault, version(policy), base)
     store.publish(snapshot, lengths)
     configured = [e.blob for e in entries if e.path in CONFIGURATION]
     missing = [blob for blob in (*unseen, *configured) if not has_object(repo, blob)]
@@ -110,63 +104,19 @@ def publish_words(repo: Repository, store: Store, want: Wanted, progress: Progre
     return len(unseen)
 
 
-def published(repo: Repository, store: Store, key: str) -> bool:
+def _base(store: Engine, parsed: str) -> Base:
+    """Return the newest snapshot of the same version of parsed files, to take heads over from."""
+    loaded = store.load()
+    return base_of(*loaded) if loaded and loaded[0].version == parsed else EMPTY
+
+
+def published(repo: Repository, store: Engine, key: str) -> bool:
     """Tell whether a snapshot is there, and nothing that was missing in this clone has arrived since."""
     return store.has(key) and not any(has_object(repo, oid) for oid in store.noted(_MISSING + key).split())
 
 
-def _read(
-    repo: Repository, store: Store, unseen: Sequence[str], policy: Policy, progress: Progress | None = None
-) -> dict[str, Stored]:
-    """Parse blobs into the store and return what it holds of them. The caller holds the seeding lock."""
-    found: dict[str, Stored] = {}
-    for at in range(0, len(unseen), 256):
-        part = unseen[at : at + 256]
-        here = [blob for blob in part if has_object(repo, blob)]
-        store.add((_parse(repo, blob, policy) for blob in here), version(policy))
-        found.update(store.stored(here, version(policy)))
-        # What a partial clone lacks may arrive later, so that it is missing is never kept as what the file says.
-        gone = {blob: _parse(repo, blob, policy).problems for blob in part if blob not in found}
-        found.update({blob: Stored(None, problems) for blob, problems in gone.items()})
-        if progress:
-            progress("reading", min(at + 256, len(unseen)), len(unseen))
-    return found
-
-
-def records(repo: Repository, store: Store, tree: str, policy: Policy) -> list[tuple[Entry, Record | None]]:
-    """Return the records of a knowledge tree (without bodies; None: unreadable), by path, through the store's cache.
-
-    What is unseen is parsed, and kept unless another process is seeding just now.
-    """
-    entries = [entry for entry in list_files(repo, tree) if is_record_path(entry.path)]
-    known = store.stored([entry.blob for entry in entries], version(policy))
-    unseen = list(dict.fromkeys(entry.blob for entry in entries if entry.blob not in known))
-    read = {blob: stored.record for blob, stored in known.items()}
-    if unseen:
-        try:
-            with exclusive(store.lock_path, _SHORT_WAIT):
-                read |= {blob: stored.record for blob, stored in _read(repo, store, unseen, policy).items()}
-        except StoreError:
-            read |= {blob: _parse(repo, blob, policy).record for blob in unseen}
-    return [(entry, read[entry.blob]) for entry in entries]
-
-
-def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
-    try:
-        parsed = parse_record(read_blob(repo, blob))
-    except UnreadableBlobError as exc:
-        parsed = Parsed(None, (Problem(1, exc.reason, exc.fix, fatal=True),))
-    record = parsed.record
-    if record is None:
-        return Unseen(blob, None, parsed.problems, (), (), "", text.terms(""))
-    passages = tuple(cut(record.title, record.body, policy.passage_chars))
-    title = " ".join((record.title, record.id, *record.tags, *record.paths))
-    body_terms = tuple(text.terms(p.text[p.skip :]) for p in passages)
-    return Unseen(blob, record, parsed.problems, passages, body_terms, title, title_terms(record))
-
-
 def publish_vectors(
-    store: Store,
+    store: Engine,
     key: str,
     embedder: Embedder,
     deadline: float | None = None,
@@ -181,21 +131,42 @@ def publish_vectors(
     if loaded is None:
         raise SidecarError("the snapshot to embed is not published", "run 'sidecar seed'")
     pids = loaded[0].pids
-    texts = store.texts(dict.fromkeys(pids.tolist()))
     store.register(embedder.identity)
     store.heal(embedder.identity)
+    plane = _rows_before(store, key, embedder, pids)
+    unknown = np.unique(pids[plane < 0])
+    texts = store.texts(unknown.tolist())
     rows = store.rows(embedder.identity, [sha for sha, _, _ in texts.values()])
     missing = {sha: text for sha, text, _ in texts.values() if sha not in rows}
     done = _embed(store, embedder, missing, deadline, progress)
     if done:
-        rows = store.rows(embedder.identity, [sha for sha, _, _ in texts.values()])
-    plane = np.array([rows.get(texts[pid][0], -1) for pid in pids.tolist()], dtype=np.int32)
+        rows |= store.rows(embedder.identity, list(missing))
+    if len(unknown):
+        found = np.array([rows.get(texts[pid][0], -1) for pid in unknown.tolist()], dtype=np.int32)
+        plane[plane < 0] = found[np.searchsorted(unknown, pids[plane < 0])]
     store.save_plane(key, embedder.identity, plane)
     return done, len(missing) - done
 
 
+def _rows_before(store: Engine, key: str, embedder: Embedder, pids: NDArray[np.uint32]) -> NDArray[np.int32]:
+    """Return the rows (n,) of passages that the newest snapshots have a vector of already, -1 for the others."""
+    rows = np.full(len(pids), -1, dtype=np.int32)
+    for other in [name for name, _, _ in store.snapshots()[:_LOOK_BACK]]:
+        before = store.plane(other, embedder.identity)
+        if before is not None and other == key:
+            return before[0].copy()
+        loaded = store.load(other) if before is not None and len(before[0]) else None
+        if before is None or loaded is None:
+            continue
+        order = np.argsort(loaded[0].pids, kind="stable")
+        known = loaded[0].pids[order]
+        at = np.minimum(np.searchsorted(known, pids), len(known) - 1)
+        return np.where(known[at] == pids, before[0][order[at]], -1).astype(np.int32)
+    return rows
+
+
 def _embed(
-    store: Store,
+    store: Engine,
     embedder: Embedder,
     missing: dict[bytes, str],
     deadline: float | None,
@@ -221,7 +192,7 @@ def _embed(
 
 def seed(
     repo: Repository,
-    store: Store,
+    store: Engine,
     want: Wanted,
     choose: Choose,
     *,
@@ -231,14 +202,15 @@ def seed(
 ) -> Seeded:
     """Publish the snapshot of ``want``, first with words alone, then with the vectors of the chosen embedders.
 
-    ``choose`` names them from the snapshot's own policy. ``budget`` seconds bound the embedding, ``wait`` seconds
-    the wait for another seeding process. Raises `StoreError` when the lock stays held or the disk refuses,
-    `EmbedderError` when a model does not load; the words are published before that.
+    ``choose`` names them from the snapshot's own policy. ``budget`` seconds bound reading and embedding, ``wait``
+    seconds the wait for another seeding process. Raises `UnfinishedError` when not all records could be read in time,
+    `StoreError` when the lock stays held or the disk refuses, `EmbedderError` when a model does not load; the words
+    are published before that.
     """
     start = time.monotonic()
     deadline = None if budget is None else start + budget
-    with exclusive(store.lock_path, wait):
-        parsed = 0 if published(repo, store, want.key) else publish_words(repo, store, want, progress)
+    with store.exclusive(wait):
+        parsed = 0 if published(repo, store, want.key) else publish_words(repo, store, want, progress, deadline)
         loaded = store.load(want.key)
         snapshot = loaded[0] if loaded else None
         embedded = missing = 0
@@ -250,11 +222,9 @@ def seed(
     return Seeded(want.key, records, parsed, embedded, missing, time.monotonic() - start)
 
 
-def complete(store: Store, key: str, embedder: Embedder) -> bool:
-    """Tell whether every passage of a published snapshot has its vector under this embedder, in the file too."""
+def complete(store: Engine, key: str, embedder: Embedder) -> bool:
+    """Tell whether every passage of a published snapshot has its vector under this embedder, which can be read."""
     plane = store.plane(key, embedder.identity)
     if plane is None:
         return False
-    matrix = store.matrix(embedder.identity)
-    held = 0 if matrix is None else len(matrix)
-    return bool(((plane[0] >= 0) & (plane[0] < held)).all())
+    return bool(((plane[0] >= 0) & (plane[0] < store.held(embedder.identity))).all())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from seed.lifecycle import Link
@@ -12,6 +13,11 @@ from seed.record import Problem, Record
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from seed.facets import Facet
+
+
+_KEPT = tuple(part.name for part in fields(Record) if part.name != "body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,8 @@ class Snapshot:
 
     ``pids`` (n,) uint32 passage numbers in head order, ``owners`` (n,) uint32 the ordinal of each passage's head,
     ``titles`` (len(heads),) uint32 the number of each head's words-only document. ``tips`` are the candidate branches
-    as (ref, commit).
+    as (ref, commit). ``facets`` hold what filters ask of every head; without them they are worked out. ``version`` is
+    that of the parsed files: only under the same one can a later snapshot take heads over.
     """
 
     key: str
@@ -62,7 +69,7 @@ class Snapshot:
     tree: str
     candidates: str
     policy: Policy
-    heads: tuple[Head, ...]
+    heads: Sequence[Head]
     unreadable: tuple[Unreadable, ...]
     pids: NDArray[np.uint32]
     owners: NDArray[np.uint32]
@@ -70,15 +77,19 @@ class Snapshot:
     glossary: dict[str, tuple[str, ...]] = field(default_factory=dict)
     policy_fault: str = ""
     tips: tuple[tuple[str, str], ...] = ()
+    facets: Mapping[str, Facet] = field(default_factory=dict)
+    version: str = ""
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """Return a record as sparse JSON data, without its body, which is read from Git when it is asked for."""
+    return {name: value for name in _KEPT if (value := getattr(record, name))}
 
 
 def head_to_list(head: Head) -> list[object]:
-    """Return a head as JSON data; the body is left out, it is read from Git when asked for."""
-    record = asdict(head.record)
-    del record["body"]
-    sparse = {k: v for k, v in record.items() if v}
+    """Return a head as JSON data."""
     return [
-        sparse,
+        record_to_json(head.record),
         head.path,
         head.blob,
         head.status,

@@ -28,7 +28,7 @@ def report(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
     corpus, today = view.corpus, now.date()
     admitted = corpus.admit(Query(listing=True, statuses=("all",)), today).results.tolist()
     records = [Held(corpus.heads[n], corpus.status(n, today)) for n in admitted if not corpus.heads[n].origin]
-    scanned, told = load(session.store.folder), listing(provider, budget=budget)
+    scanned, told = load(session.store), listing(provider, budget=budget)
     current = standing(corpus, today)
     waiting = {one.record.id: max((now - committed(session.repo, one.commit)[1]).days, 0)
                for one in pending(session.repo)}  # fmt: skip

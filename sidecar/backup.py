@@ -19,11 +19,12 @@ from seed.errors import SidecarError, StoreError
 from seed.git.bundle import read_bundle, write_bundle
 from seed.git.repository import Repository, open_repository
 from seed.store.paths import kept_folder
-from seed.store.receipts import Receipts, receipts_file
+from seed.store.receipts import receipts_file
 from seed.transcript import manifest
 from seed.transcript.archive import Archive
 from seed.transcript.restore import restore as restore_session
 from sidecar.receipt import parse_receipt
+from sidecar.shelf import asked, open_receipts
 
 _HEAD, _RECEIPTS, _BUNDLE = "backup.json", "receipts.jsonl", "candidates.bundle"
 _SESSIONS, _FRAMES = "transcripts/", "frames/"
@@ -40,7 +41,7 @@ def backup(folder: Path, file: Path) -> dict[str, Any]:
         held = {
             "format": 1,
             "repository": repo.name,
-            "receipts": _put_receipts(archive, kept),
+            "receipts": _put_receipts(archive, repo),
             "transcripts": _put_sessions(archive, Archive(kept / "transcripts")),
             "candidates": _put_branches(archive, repo),
         }
@@ -63,10 +64,10 @@ def _replaced(file: Path) -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
 
 
-def _put_receipts(archive: zipfile.ZipFile, kept: Path) -> int:
+def _put_receipts(archive: zipfile.ZipFile, repo: Repository) -> int:
     chain: list[dict[str, Any]] = []
-    if receipts_file(kept).exists():
-        with closing(Receipts(kept)) as receipts:
+    if asked(repo) or receipts_file(kept_folder(repo.name, repo.common)).exists():
+        with closing(open_receipts(repo)) as receipts:
             chain = receipts.chain()
     archive.writestr(_RECEIPTS, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in chain))
     return len(chain)
@@ -107,7 +108,7 @@ def restore(folder: Path, file: Path) -> dict[str, Any]:
             head = _head(archive, file)
             chain = _chain(archive, file)
             sessions = _take_sessions(archive, Archive(kept / "transcripts"))
-            with closing(Receipts(kept)) as receipts:
+            with closing(open_receipts(repo)) as receipts:
                 added = receipts.restore(chain)
             came, apart = _take_branches(archive, repo)
     except (zipfile.BadZipFile, KeyError, EOFError, ValueError) as exc:

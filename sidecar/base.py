@@ -6,20 +6,20 @@ then at most `weak`. Everything hangs on two knowledge trees, which the receipt 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from seed import seeder
-from seed.errors import SidecarError
+from seed import blobs
+from seed.errors import SidecarError, UnfinishedError
 from seed.git.remote import Branch, default_branch, merge_base
 from seed.git.repository import Repository
 from seed.git.tree import Entry, has_object, subtree
 from seed.lifecycle import Link, at_day, standings
 from seed.policy import Policy
 from seed.record import Record
-from seed.store.store import Store
+from seed.store.engine import Engine
 from sidecar.answer import NO_SUCCESSOR
 
 _SUCCEEDED = {"superseded_by": "superseded by", "refuted_by": "refuted by"}
@@ -61,9 +61,11 @@ class States:
 class Bases:
     """Finds the default branch and reads its records; both are remembered, since they move seldom."""
 
-    def __init__(self, repo: Repository, store: Store) -> None:
+    def __init__(self, repo: Repository, store: Callable[[], Engine]) -> None:
         self.repo = repo
         self.store = store
+        self.budget: float | None = None
+        """Seconds for reading a branch's records; past them the call ends in an error, and the next one goes on."""
         self._found: dict[tuple[str, str], Base | None] = {}
         self._states: dict[tuple[str, int], States] = {}
 
@@ -92,12 +94,24 @@ class Bases:
             return None
         return Since(base, self._read(base.tree, policy), self._read(base.left, policy), today)
 
+    def in_time(self, base: Base, policy: Policy) -> bool:
+        """Tell whether the branch's records can be read within the budget; what was read until then is kept."""
+        try:
+            self.since(base, policy, date.min)
+        except UnfinishedError:
+            return False
+        return True
+
     def _read(self, tree: str, policy: Policy) -> States:
         key = (tree, policy.passage_chars)
         if tree and not has_object(self.repo, tree):
             raise SidecarError(f"the knowledge tree {tree[:12]} of the default branch", "git fetch")
         if key not in self._states:
-            self._states[key] = _states(seeder.records(self.repo, self.store, tree, policy) if tree else [])
+            try:
+                read = blobs.records(self.repo, self.store(), tree, policy, self.budget) if tree else []
+            except UnfinishedError as exc:
+                raise UnfinishedError(f"the default branch, to compare with: {exc.message}", "ask again") from None
+            self._states[key] = _states(read)
         return self._states[key]
 
 

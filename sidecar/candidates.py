@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from seed import seeder
+from seed import blobs
 from seed.errors import SidecarError
 from seed.git.remote import default_branch, on_remote, push_command, remote_name
 from seed.git.tree import subtree
@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 _NEAREST = 3
 
 
-def listing(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
+def listing(provider: Provider, *, budget: float = 2.0, nearest: bool = True) -> dict[str, Any]:
     """Return every candidate, local and remote, oldest first, with age, author and the nearest records in force.
 
-    ``state`` is ``waiting``, or ``merged`` when the default branch has a record of that id.
+    ``state`` is ``waiting``, or ``merged`` when the default branch has a record of that id. Without ``nearest`` no
+    record is looked up, and no model is loaded.
     """
     repo, now = provider.session.repo, provider.clock().astimezone(UTC)
     policy = provider.session.policy(provider.session.wanted())
     base, remote = default_branch(repo, policy.default_branch), remote_name(repo)
-    view, note = _view(provider, budget)
-    accepted = _ids(provider, subtree(repo, base.commit), policy) if base else frozenset()
-    found = []
-    for one in pending(repo):
+    view, note = _view(provider, budget) if nearest else (None, "")
+    waiting, found = pending(repo), []
+    accepted = _ids(provider, subtree(repo, base.commit), policy) if base and waiting else frozenset()
+    for one in waiting:
         author, when = committed(repo, one.commit)
         places = [] if one.remote else ["local"]
         if one.remote or on_remote(repo, remote, one.branch):
@@ -60,7 +61,7 @@ def listing(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
 
 def _ids(provider: Provider, tree: str, policy: Policy) -> frozenset[str]:
     session = provider.session
-    read = seeder.records(session.repo, session.store, tree, policy)
+    read = blobs.records(session.repo, session.store, tree, policy)
     return frozenset(record.id.casefold() for _, record in read if record is not None)
 
 

@@ -10,11 +10,9 @@ from typing import Any
 from seed.errors import SidecarError
 from seed.git.hooks import worktree_folders
 from seed.git.repository import head_commit, open_repository
-from seed.store import inspect
-from seed.store.collect import collect as drop
-from seed.store.lock import exclusive
 from sidecar.floors import question_sha, shipped_probes
-from sidecar.session import Session, fallback_note
+from sidecar.session import Session
+from sidecar.shelf import fallback_note
 
 _WAIT_SECONDS = 10.0
 
@@ -24,15 +22,15 @@ def collect(folder: Path, *, dry_run: bool = False) -> dict[str, Any]:
 
     Raises `SidecarError` when another process seeds, or the disk refuses.
     """
-    with closing(Session(folder)) as session, exclusive(session.store.lock_path, _WAIT_SECONDS):
+    with closing(Session(folder)) as session, session.store.exclusive(_WAIT_SECONDS):
         keep = kept(session)
-        done = drop(session.store, keep, question_shas(), dry_run=dry_run)
+        done = session.store.collect(keep, question_shas(), dry_run=dry_run)
     return {"format": 1, "dry_run": dry_run, "kept": len(keep), **asdict(done)}
 
 
 def kept(session: Session) -> list[str]:
     """Return the keys of the published snapshots to keep: each worktree's HEAD, what it falls back on, the newest."""
-    published = [key for key, _, _ in inspect.snapshots(session.store.database)]
+    published = [key for key, _, _ in session.store.snapshots()]
     heads = {session.wanted().key}
     for place in worktree_folders(session.repo.common):
         try:

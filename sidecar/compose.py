@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from seed import seeder
+from seed import blobs
 from sidecar import answer as answers
 from sidecar import cursor
 from sidecar import receipt as receipts
@@ -29,7 +30,8 @@ _NOTHING_WITHHELD = {"superseded": 0, "candidate": 0, "below_floor": 0}
 class Decided:
     """One question with everything that its answer is made from.
 
-    ``statuses`` maps folded ids to effective statuses, ``uncommitted`` counts record files that are not committed.
+    ``stand`` names what the order hangs on beside query and snapshot (sidecar.cursor), ``statuses`` maps folded ids to
+    effective statuses, ``uncommitted`` counts record files that are not committed.
     """
 
     query: Query
@@ -37,8 +39,9 @@ class Decided:
     asked: Asked
     ranked: Ranked
     start: int
+    stand: str
     workspace: str
-    statuses: dict[str, str]
+    statuses: Mapping[str, str]
     since: Since | None
     uncommitted: int
 
@@ -72,13 +75,13 @@ def full(session: Session, decided: Decided) -> Answer:
         "revision": _revision(session, decided),
         "total": ranked.total,
         "has_more": more,
-        "next_cursor": cursor.issue(query, corpus.snapshot.key, shown) if more else "",
+        "next_cursor": cursor.issue(query, corpus.snapshot.key, decided.stand, shown) if more else "",
         "receipt": {"id": "", "stored": False},
     }
     if reason := view.degraded or asked.degraded:
         found["degraded"] = reason
     if ranked.verdict == "none":
-        found["note"] = _none_note(found, corpus, ranked)
+        found["note"] = _none_note(found, corpus, ranked, view.commit)
         found["nearest"] = [{"id": heads[n].record.id, "note": "below the floor"} for n in ranked.nearest]
     return found
 
@@ -97,7 +100,7 @@ def _items(session: Session, decided: Decided) -> list[dict[str, Any]]:
 
 
 def _coverage(session: Session, corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
-    settled = np.array([not head.origin for head in corpus.heads], dtype=bool)
+    settled = ~corpus.having("origin", bool)
     records = int(settled.sum())
     whole = asked.plane.embedded if asked.plane is not None else session.embedded(corpus)
     embedded = int((whole & settled).sum())
@@ -110,8 +113,8 @@ def _passage(session: Session, corpus: Corpus, hit: Hit, texts: dict[int, tuple[
     if hit.passage < 0:
         return {}
     head = corpus.heads[hit.ordinal]
-    first = int((corpus.documents.owners < hit.ordinal).sum())
-    cuts = session.store.cuts(head.blob, seeder.version(corpus.snapshot.policy))
+    first = int(np.searchsorted(corpus.documents.owners, hit.ordinal))
+    cuts = session.store.cuts(head.blob, blobs.version(corpus.snapshot.policy))
     cut = cuts[hit.passage - first]
     _, text, skip = texts[cut.pid]
     return {
@@ -170,8 +173,10 @@ def receipt_body(decided: Decided, full: Answer, now: datetime) -> dict[str, Any
     }
 
 
-def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
+def _none_note(full: Answer, corpus: Corpus, ranked: Ranked, commit: str) -> str:
     coverage = full["coverage"]
+    if not commit:
+        return "No commit yet, so no records: commit files under knowledge/ first ('sidecar new decision TITLE')."
     if not corpus.heads and corpus.snapshot.unreadable:
         bad = len(corpus.snapshot.unreadable)
         return f"No record could be read: {bad} files are unreadable ('sidecar check' says why)."

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from seed.errors import SidecarError
 from seed.record import VERDICTS, Record
 from seed.snapshot import Head
-from sidecar import conflicts
+from sidecar import conflicts, scans
 from sidecar.conflicts import Pair, Verdict
 from sidecar.corpus import Corpus
 from sidecar.draft import Proposer
 from sidecar.open_items import telling_tags
 from sidecar.query import IN_FORCE, Query
 from sidecar.quote import one_line
-from sidecar.scans import Scanned, load, save
+from sidecar.scans import Scanned
 
 if TYPE_CHECKING:
     from sidecar.provider import Provider
@@ -65,8 +65,8 @@ def by_record(session: Session, corpus: Corpus, today: date, asked: Collection[s
     ``asked`` are the ids that may be shown: where no verdict and no hint names one of them, nothing is worked out.
     """
     wanted = {ident.casefold() for ident in asked}
-    hints = [pair for pair in load(session.store.folder).pairs if pair.differs and wanted & set(pair.key)]
-    if not hints and not any(wanted & set(v.key) for v in map(conflicts.verdict_of, corpus.heads) if v):
+    hints = [pair for pair in scans.pairs(session.store) if pair.differs and wanted & set(pair.key)]
+    if not hints and wanted.isdisjoint(corpus.facets["judged"].values):
         return {}
     now = standing(corpus, today)
     return conflicts.by_record(now.verdicts, _current(hints, now), now.records)
@@ -93,7 +93,7 @@ def scan(provider: Provider, *, everything: bool = False, limit: int = _SHOWN, b
         raise SidecarError(
             "there are no vectors to compare records by", "run 'sidecar seed', with a fusion that embeds"
         )
-    last = load(session.store.folder)
+    last = scans.load(session.store)
     identity = plane.identity if plane is not None else last.identity
     anew = everything or last.identity != identity
     seen = {} if anew else last.seen
@@ -106,7 +106,7 @@ def scan(provider: Provider, *, everything: bool = False, limit: int = _SHOWN, b
     pairs = sorted({p.key: p for p in kept}.values(), key=conflicts.likeliest)
     # What has no vector yet was not compared, so that the next scan takes it up.
     compared = {corpus.heads[n].record.id.casefold(): corpus.heads[n].blob for n in embedded}
-    save(session.store.folder, Scanned(identity, compared, tuple(pairs)))
+    scans.save(session.store, Scanned(identity, compared, tuple(pairs)))
     waiting = _waiting(pairs, now)
     return {"format": 1, "repository": session.repo.name, "commit": view.commit} | {
         "records": len(now.ordinals),
@@ -245,5 +245,5 @@ def listing(provider: Provider, *, budget: float = 2.0) -> dict[str, Any]:
         }
         for v in now.verdicts
     ]  # fmt: skip
-    hints = [_shown(pair, now) for pair in _waiting(_current(load(provider.session.store.folder).pairs, now), now)]
+    hints = [_shown(pair, now) for pair in _waiting(_current(scans.pairs(provider.session.store), now), now)]
     return {"format": 1, "repository": provider.session.repo.name, "recorded": found, "hints": hints}

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from seed.embed.base import Embedder
 from seed.errors import StoreError
-from seed.store.lock import exclusive
-from seed.store.store import Store
+from seed.store.engine import Engine
 from sidecar.corpus import Corpus
 from sidecar.floor import Calibration, conformal, max_probe
 from sidecar.rank import Phrase, evidence
@@ -60,19 +59,17 @@ def question_sha(text: str) -> bytes:
     return hashlib.sha256(b"question\0" + text.encode()).digest()
 
 
-def probe_vectors(store: Store, embedder: Embedder, probes: Sequence[str]) -> list[NDArray[np.float32]]:
+def probe_vectors(store: Engine, embedder: Embedder, probes: Sequence[str]) -> list[NDArray[np.float32]]:
     """Return the vectors of probes, from the store where they are known; new ones are kept if the lock is free."""
     store.register(embedder.identity)
     shas = [question_sha(text) for text in probes]
     rows = store.rows(embedder.identity, shas)
-    matrix = store.matrix(embedder.identity) if rows else None
-    found: dict[bytes, NDArray[np.float32]] = {}
-    if matrix is not None:
-        found = {sha: np.asarray(matrix[row]) for sha, row in rows.items()}
+    kept = store.read_vectors(embedder.identity, np.array(list(rows.values()), np.int32)) if rows else ()
+    found: dict[bytes, NDArray[np.float32]] = dict(zip(rows, kept, strict=bool(len(kept))))
     new = {sha: embedder.question(p) for sha, p in zip(shas, probes, strict=True) if sha not in found}
     if new:
         try:
-            with exclusive(store.lock_path, 0.5):
+            with store.exclusive(0.5):
                 store.add_vectors(embedder.identity, new)
         except StoreError:
             pass  # another process seeds: these vectors cost a second again, nothing else

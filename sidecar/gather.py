@@ -10,6 +10,7 @@ from seed.errors import SidecarError
 from sidecar import answer as answers
 from sidecar.answer import Hit
 from sidecar.context import DEFAULT_BUDGET, LEAST_BUDGET, Found, Pack, assemble
+from sidecar.cursor import MovedError
 from sidecar.open_items import is_open
 from sidecar.query import Query
 from sidecar.quote import one_line
@@ -49,7 +50,10 @@ def gather(
     pages = [provider.recall(query, budget=seconds)]
     while pages[-1]["has_more"] and sum(len(page["results"]) for page in pages) < MAX_RESULTS:
         following = Query(task, limit=PAGE, paths=tuple(paths), workspace=workspace, cursor=pages[-1]["next_cursor"])
-        pages.append(provider.recall(following, budget=seconds))
+        try:
+            pages.append(provider.recall(following, budget=seconds))
+        except MovedError:  # vectors arrive meanwhile: what was found stands, and `more` counts the rest
+            break
     first, results = pages[0], [result for page in pages for result in page["results"]]
     view = provider.session.view(vectors=False, budget=seconds)
     found = Found(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC
+from functools import cached_property
 from typing import Any
 
 import zstandard
@@ -65,6 +66,8 @@ class Graph:
         self.history = open_history(provider.session.folder)
         self.view: View = provider.session.healing(lambda: provider.session.view(vectors=False, budget=budget))
         self.names: Names = {}
+        self._walked: tuple[tuple[str, ...], Any] | None = None
+        self._joined = False
         self.sessions = [Reader(self.history.archive, one) for one in self.history.archive.manifests()]
 
     def walk(self, start: str, types: Sequence[str] = (), depth: int = 1) -> Document:
@@ -78,19 +81,10 @@ class Graph:
         chosen = _types(types)
         if not 1 <= depth <= MAX_DEPTH:
             raise SidecarError(f"depth {depth} is out of range", f"use 1 to {MAX_DEPTH}")
-        whole = nx.MultiDiGraph()
-        for edge in self.edges():
-            whole.add_edge(edge.source, edge.target, edge=edge)
-        asked = build.path_node(inside(self.provider.session.repo, start.strip()))
-        for edge in list(self._in_text([asked, *(name for name in whole if name.startswith("path:"))])):
-            if not whole.has_edge(edge.source, edge.target):
-                whole.add_edge(edge.source, edge.target, edge=edge)
-        node = self._node(start, whole)
-        kept = nx.MultiGraph()
-        kept.add_node(node)
-        kept.add_edges_from((a, b, d) for a, b, d in whole.edges(data=True) if d["edge"].type in chosen)
-        starts = [node, *(name for name in kept if _of_one_place(node, name))]
-        near = nx.multi_source_dijkstra_path_length(kept, set(starts), cutoff=depth)
+        self._join([build.path_node(inside(self.provider.session.repo, start.strip()))])
+        node, kept = self._node(start, self._whole), self._of_types(chosen)
+        starts = {name for name in kept if name == node or _of_one_place(node, name)}
+        near = {node: 0, **(nx.multi_source_dijkstra_path_length(kept, starts, cutoff=depth) if starts else {})}
         found = [
             data["edge"]
             for a, b, data in kept.edges(near, data=True)
@@ -109,6 +103,34 @@ class Graph:
             "left_out": len(found) - len(shown),
             "coverage": self.coverage(),
         }
+
+    @cached_property
+    def _whole(self) -> Any:  # noqa: ANN401 - NetworkX ships no types
+        import networkx as nx
+
+        whole = nx.MultiDiGraph()
+        for edge in self.edges():
+            whole.add_edge(edge.source, edge.target, edge=edge)
+        return whole
+
+    def _join(self, names: Sequence[str]) -> None:
+        """Add the edges to paths that only stand in a record's text: to these, and once to all that are nodes."""
+        known = () if self._joined else tuple(name for name in self._whole if name.startswith("path:"))
+        self._joined = True
+        for edge in list(self._in_text([*names, *known])):
+            if not self._whole.has_edge(edge.source, edge.target):
+                self._whole.add_edge(edge.source, edge.target, edge=edge)
+                self._walked = None
+
+    def _of_types(self, chosen: tuple[str, ...]) -> Any:  # noqa: ANN401 - NetworkX ships no types
+        """Return the edges of these types both ways; those of the last walk are kept for the next one."""
+        import networkx as nx
+
+        if self._walked is None or self._walked[0] != chosen:
+            kept = nx.MultiGraph()
+            kept.add_edges_from((a, b, d) for a, b, d in self._whole.edges(data=True) if d["edge"].type in chosen)
+            self._walked = (chosen, kept)
+        return self._walked[1]
 
     def edges(self) -> Iterator[Edge]:
         """Yield every edge: of the records that pass the door, whatever their status, and of the sessions kept."""

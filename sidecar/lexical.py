@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 K1 = 1.2
 B = 0.75
-_REMEMBERED = 8192
+_REMEMBERED = 1 << 20
+"""Pairs of a term and a record that holds it: 16 MB."""
 Postings = Callable[[str], tuple[NDArray[np.uint32], NDArray[np.uint8]]]
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -59,8 +60,10 @@ class Words:
         self.documents, self.postings = documents, postings
         owners, records = documents.owners, len(documents.titles)
         self._lengths = np.bincount(owners, documents.lengths, minlength=records) + documents.title_lengths
-        self._by_pid, self._by_title = _Lookup(documents.pids), _Lookup(documents.titles)
+        everywhere = np.arange(records, dtype=np.uint32)
+        self._owners = _Lookup(np.concatenate([documents.pids, documents.titles]), np.concatenate([owners, everywhere]))
         self._known: dict[tuple[str, ...], _Weighed] = {}
+        self._held = 0
 
     def score(self, groups: Sequence[tuple[str, ...]]) -> Lexical:
         """Score a question's terms over whole records; each group is a term followed by its synonyms."""
@@ -84,50 +87,78 @@ class Words:
 
     def holders(self, term: str) -> Positions:
         """Return the records that have an index term in a passage or in title, id, tags or paths."""
-        in_passage, in_title = self._counts((term,))
-        return np.flatnonzero(self._in_records(in_passage, in_title))
+        return np.flatnonzero(self._frequency((term,)))
 
     def _weigh(self, group: tuple[str, ...]) -> _Weighed:
         if group not in self._known:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            frequency = self._in_records(*self._counts(group))
+            frequency = self._frequency(group)
             records = np.flatnonzero(frequency)
             found, of = len(records), len(frequency)
             idf = float(np.log(1 + (of - found + 0.5) / (found + 0.5)))
             weights = idf * _saturate(frequency[records], self._lengths[records], self._lengths)
+            if self._held + found > _REMEMBERED:
+                self.forget()
+            self._held += found
             self._known[group] = _Weighed(records, weights, idf)
         return self._known[group]
 
+    def forget(self) -> None:
+        """Drop what is remembered of terms."""
+        self._known.clear()
+        self._held = 0
+
+    def _frequency(self, group: tuple[str, ...]) -> Floats:
+        """Return how often a term or one of its synonyms stands in each record (m,), its title included."""
+        if len(group) > 1:
+            in_passage, in_title = self._counts(group)
+            held: Floats = np.bincount(self.documents.owners, in_passage, minlength=len(in_title)) + in_title
+            return held
+        records, times = self._owners.find(*self.postings(group[0]))
+        return np.bincount(records, times, minlength=len(self._lengths)).astype(np.float64, copy=False)
+
     def _counts(self, group: tuple[str, ...]) -> tuple[Floats, Floats]:
         """Return how often a term or one of its synonyms stands in each passage (n,) and each title (m,)."""
-        in_passage, in_title = np.zeros(len(self.documents.pids)), np.zeros(len(self.documents.titles))
+        n = len(self.documents.pids)
+        counts = np.zeros(n + len(self.documents.titles))
+        places = _Lookup(self._owners.numbers, np.arange(len(counts), dtype=np.uint32))
         for term in group:
-            numbers, times = self.postings(term)
-            for counts, lookup in ((in_passage, self._by_pid), (in_title, self._by_title)):
-                positions, each = lookup.find(numbers, times)
-                counts[positions] = np.maximum(counts[positions], each)
-        return in_passage, in_title
-
-    def _in_records(self, in_passage: Floats, in_title: Floats) -> Floats:
-        counts: Floats = np.bincount(self.documents.owners, in_passage, minlength=len(in_title)) + in_title
-        return counts
+            positions, each = places.find(*self.postings(term))
+            counts[positions] = np.maximum(counts[positions], each)
+        return counts[:n], counts[n:]
 
 
 class _Lookup:
-    """Finds where document numbers stand in an array that may hold one of them several times."""
+    """Finds what belongs to document numbers, where a number may stand several times: an array by number.
 
-    def __init__(self, numbers: NDArray[np.uint32]) -> None:
-        self._order = np.argsort(numbers, kind="stable")
-        self._sorted = numbers[self._order]
+    ``numbers`` (k,) and what they stand for, ``places`` (k,).
+    """
+
+    def __init__(self, numbers: NDArray[np.uint32], places: NDArray[np.uint32]) -> None:
+        self.numbers = numbers
+        at = np.full(int(numbers.max(initial=0)) + 1, -1, dtype=np.int32)
+        at[numbers] = np.arange(len(numbers), dtype=np.int32)
+        again = at[numbers] != np.arange(len(numbers))
+        self._first = np.where(at >= 0, places[at] if len(places) else at, -1).astype(np.int32)
+        order = np.argsort(numbers[again], kind="stable")
+        self._again, self._more = numbers[again][order], places[again][order]
 
     def find(self, numbers: NDArray[np.uint32], values: NDArray[np.uint8]) -> tuple[Positions, NDArray[np.uint8]]:
-        """Return (positions, values) of the numbers that are there, a number's value at each of its positions."""
-        left = np.searchsorted(self._sorted, numbers, "left")
-        width = np.searchsorted(self._sorted, numbers, "right") - left
+        """Return (places, values) of the numbers that are there, a number's value at each of its places."""
+        inside = numbers < len(self._first)
+        if not inside.all():
+            numbers, values = numbers[inside], values[inside]
+        places = self._first[numbers]
+        there = places >= 0
+        if not there.all():
+            numbers, values, places = numbers[there], values[there], places[there]
+        if not len(self._again):
+            return places.astype(np.intp), values
+        left = np.searchsorted(self._again, numbers, "left")
+        width = np.searchsorted(self._again, numbers, "right") - left
         starts = np.cumsum(width) - width
         steps = np.arange(int(width.sum())) - np.repeat(starts, width)
-        return self._order[np.repeat(left, width) + steps], np.repeat(values, width)
+        more = self._more[np.repeat(left, width) + steps]
+        return np.concatenate([places, more]).astype(np.intp), np.concatenate([values, np.repeat(values, width)])
 
 
 def _saturate(frequency: Floats, lengths: Floats, all_lengths: Floats) -> Floats:

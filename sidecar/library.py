@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from seed.embed.base import Embedder
 from seed.embed.identity import Identity
 from seed.errors import SidecarError, StoreError
-from seed.store.lock import exclusive
-from seed.store.store import Store
+from seed.store.engine import Engine
 from seed.transcript import files, segment_index
 from seed.transcript.reader import Reader
 from seed.transcript.segment_index import SegmentIndex
@@ -145,17 +144,16 @@ def open_library(history: History, scheme: str, names: Sequence[str] = ()) -> Li
     return assemble([family(history, one.id, scheme) for one in kept])
 
 
-def rows(store: Store, library: Library, identity: Identity) -> NDArray[np.int32]:
+def rows(store: Engine, library: Library, identity: Identity) -> NDArray[np.int32]:
     """Return the row (s,) of each sentence's vector, -1 where there is none."""
     shas = library.shas()
     known = store.rows(identity, list(set(shas)))
-    matrix = store.matrix(identity)
-    held = len(matrix) if matrix is not None else 0
+    held = store.held(identity)
     found = np.fromiter((known.get(sha, -1) for sha in shas), np.int32, len(shas))
     return np.where(found < held, found, -1).astype(np.int32)
 
 
-def embed(store: Store, library: Library, embedder: Embedder, budget: float, progress: Progress | None = None) -> str:
+def embed(store: Engine, library: Library, embedder: Embedder, budget: float, progress: Progress | None = None) -> str:
     """Embed what has no vector yet, for at most ``budget`` seconds. Returns what was left undone, or ""."""
     end = time.monotonic() + budget
     store.register(embedder.identity)
@@ -167,7 +165,7 @@ def embed(store: Store, library: Library, embedder: Embedder, budget: float, pro
             return f"{len(missing) + len(batch)} sentences are not embedded yet (stopped after {budget:g} s)"
         vectors = dict(zip(batch, embedder.passages(list(batch.values())), strict=True))
         try:
-            with exclusive(store.lock_path, _LOCK_SECONDS):
+            with store.exclusive(_LOCK_SECONDS):
                 store.add_vectors(embedder.identity, vectors)
         except StoreError as exc:
             return f"{len(missing) + len(batch)} sentences are not embedded yet: {exc.message}"

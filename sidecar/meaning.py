@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
@@ -11,12 +12,14 @@ from numpy.typing import NDArray
 from seed.embed.base import Embedder
 from seed.errors import EmbedderError, StoreError
 from seed.policy import Policy
-from seed.text import cjk_share, is_cjk
+from seed.text import cjk_share, is_cjk, terms
 from sidecar.corpus import Corpus
+from sidecar.distant import Distant, Nearby
 from sidecar.floor import digest
 from sidecar.floors import EVIDENCE, InForce, calibrate, shipped_glossary, shipped_probes
 from sidecar.gloss import reverse, translate
-from sidecar.plane import Plane
+from sidecar.nearby import Nearbys
+from sidecar.plane import Nearness
 from sidecar.query import Query
 from sidecar.rank import Phrase
 from sidecar.session import Session
@@ -43,10 +46,20 @@ class Asked:
     """The phrasings with vectors and floors; plane, identity and floor of the first one, which the receipt names."""
 
     phrases: tuple[Phrase, ...]
-    plane: Plane | None = None
+    plane: Nearby | None = None
     embedder: str = ""
     floor: InForce = NO_FLOOR
     degraded: str = ""
+
+    @property
+    def stand(self) -> str:
+        """Return a digest of what meaning says of every record: it changes with each vector that arrives."""
+        whole = hashlib.sha256()
+        for phrase in self.phrases:
+            whole.update(f"{phrase.floor}".encode())
+            for said in (phrase.first, phrase.second):
+                whole.update(said.near.tobytes() if said is not None else b"-")
+        return whole.hexdigest()
 
 
 def is_foreign(text: str) -> bool:
@@ -72,6 +85,7 @@ class Meaning:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._nearbys = Nearbys(session)
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
         self._by_words: dict[tuple[str, str], InForce] = {}
 
@@ -83,6 +97,7 @@ class Meaning:
         """Return the phrasings of a query, by words alone where a model does not load."""
         if not corpus.heads or not query.phrasings:
             return Asked(tuple(Phrase(text, text, None, None, 1.0) for text in query.phrasings))
+        self.session.store.expect(term for text in query.phrasings for term in terms(text))
         parts = [self._by_meaning_or_words(text, corpus) for text in query.phrasings]
         phrases = tuple(phrase for part in parts for phrase in part.phrases)
         return replace(parts[0], phrases=phrases, degraded=next((p.degraded for p in parts if p.degraded), ""))
@@ -113,8 +128,8 @@ class Meaning:
         words = (translate(text, self._glossary(corpus)) or text) if way.translated else text
         main, other = self._planes(corpus, way)
         embedders = self.session.embedders(corpus.snapshot.policy) if main is not None or other is not None else ()
-        first = main.nearness(self._vector(embedders[0], words)) if main is not None else None
-        second = other.nearness(self._vector(embedders[-1], text)) if other is not None else None
+        first = _near(main, self._vector(embedders[0], words), words) if main is not None else None
+        second = _near(other, self._vector(embedders[-1], text), words) if other is not None else None
         return Phrase(text, words, first, second, floor)
 
     def floor(self, corpus: Corpus, way: Route) -> InForce:
@@ -136,6 +151,7 @@ class Meaning:
         fusion = policy.fusion if plane is not None else "lexical"
         if plane is None and (mark := (corpus.snapshot.key, slot)) in self._by_words:
             return self._by_words[mark]
+        session.store.expect(term for probe in probes for term in terms(probe))
         made = calibrate(corpus, [self.phrase(probe, corpus, way) for probe in probes], fusion)
         if embedder is not None and stored and bool((stored[0] >= 0).all()):
             with suppress(StoreError):  # on a disk that takes no writing it is worked out again
@@ -145,10 +161,10 @@ class Meaning:
             self._by_words = {(corpus.snapshot.key, slot): floor}
         return floor
 
-    def _planes(self, corpus: Corpus, way: Route) -> tuple[Plane | None, Plane | None]:
+    def _planes(self, corpus: Corpus, way: Route) -> tuple[Nearby | None, Nearby | None]:
         embedders = self.session.embedders(corpus.snapshot.policy) if way.first or way.second else ()
-        main = self.session.plane(corpus, embedders[0], "en") if way.first else None
-        other = self.session.plane(corpus, embedders[-1], "zh") if way.second and len(embedders) > 1 else None
+        main = self._nearbys.find(corpus, embedders[0], "en") if way.first else None
+        other = self._nearbys.find(corpus, embedders[-1], "zh") if way.second and len(embedders) > 1 else None
         return main, other
 
     def _glossary(self, corpus: Corpus) -> dict[str, list[str]]:
@@ -161,3 +177,7 @@ class Meaning:
                 self._vectors.clear()
             self._vectors[key] = embedder.question(text)
         return self._vectors[key]
+
+
+def _near(plane: Nearby, vector: NDArray[np.float32], words: str) -> Nearness:
+    return plane.nearness(vector, words) if isinstance(plane, Distant) else plane.nearness(vector)

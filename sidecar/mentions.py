@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from seed import text
 from sidecar.corpus import Corpus
+from sidecar.query import same_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,12 @@ def mentions(corpus: Corpus, paths: Sequence[str]) -> Mentions:
     itself: dict[int, dict[str, None]] = {}
     around: dict[int, dict[str, None]] = {}
     for path in paths:
-        for ordinal, head in enumerate(corpus.heads):
-            for held in (p.rstrip("/") for p in head.record.paths):
+        named = corpus.facets["path"]
+        for ordinal in np.flatnonzero(named.records(partial(same_path, path))).tolist():
+            for held in (p.rstrip("/") for p in named.of(ordinal)):
                 if held == path:
                     itself.setdefault(ordinal, {})[held] = None
-                elif held.startswith(path + "/") or path.startswith(held + "/"):
+                elif same_path(path, held):
                     around.setdefault(ordinal, {})[held] = None
         for ordinal in corpus.holding(text.EXACT + text.fold(path)):
             itself.setdefault(int(ordinal), {})[path] = None

@@ -30,16 +30,20 @@ class OpenItem:
 
 def is_open(record: Record) -> bool:
     """Tell whether a record is an open item: one of its tags is `todo`."""
-    return any(tag_tokens(tag) == [TODO] for tag in record.tags)
+    return any(map(_is_todo, record.tags))
+
+
+def _is_todo(tag: str) -> bool:
+    return TODO in tag.casefold() and tag_tokens(tag) == [TODO]
 
 
 def set_aside(corpus: Corpus, query: Query, admitted: Admitted) -> tuple[Admitted, tuple[int, ...]]:
     """Return (what the door let through without open items, the open items); a query for the tag `todo` keeps them."""
     if any(tag_tokens(tag) == [TODO] for tag in query.tags):
         return admitted, ()
-    waiting = tuple(int(n) for n in admitted.results if is_open(corpus.heads[n].record))
-    ranked = admitted.results[~np.isin(admitted.results, waiting)] if waiting else admitted.results
-    return replace(admitted, results=ranked), waiting
+    is_waiting = corpus.having("tag", _is_todo)[admitted.results]
+    waiting = admitted.results[is_waiting]
+    return replace(admitted, results=admitted.results[~is_waiting]), tuple(waiting.tolist())
 
 
 def open_items(
@@ -72,12 +76,13 @@ def open_items(
 
 def telling_tags(corpus: Corpus) -> set[str]:
     """Return the tags that tell records apart: they repeat no label, and at most half of the records carry them."""
-    counts: dict[str, int] = {}
-    for head in corpus.heads:
-        for tag in {fold(tag) for tag in head.record.tags}:
-            counts[tag] = counts.get(tag, 0) + 1
+    tags = corpus.facets["tag"]
+    folded: dict[str, int] = {}
+    codes = np.array([folded.setdefault(fold(tag), len(folded)) for tag in tags.values], np.int64)
+    carried = np.unique(codes[tags.codes] * tags.size + tags.owners) // max(tags.size, 1)
+    counts = np.bincount(carried, minlength=len(folded)).tolist()
     most = max(_FEW, len(corpus.heads) // 2)
-    return {tag for tag, count in counts.items() if count <= most and tag not in _SAYS_NOTHING}
+    return {tag for tag, count in zip(folded, counts, strict=True) if count <= most and tag not in _SAYS_NOTHING}
 
 
 def tied(one: str, other: str) -> bool:

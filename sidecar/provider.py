@@ -16,14 +16,14 @@ from seed.git.repository import head_commit, inside, resolve
 from seed.git.tree import list_files, subtree
 from seed.git.worktree import WorkingTree
 from seed.store import portable
-from seed.store.receipts import Receipts
+from seed.store.engine import Chain
 from sidecar import answer as answers
 from sidecar import compose, contradictions, cursor, reading, status
 from sidecar import receipt as receipts
 from sidecar.answer import Answer
 from sidecar.base import Bases
 from sidecar.compose import Decided
-from sidecar.corpus import Corpus
+from sidecar.corpus import Corpus, Statuses
 from sidecar.meaning import Meaning
 from sidecar.query import Query, checked
 from sidecar.recall import recall
@@ -52,18 +52,15 @@ class Provider:
     ) -> None:
         self.session = open_session(Path(folder), embedders, adjust)
         self.clock = clock
-        self._receipts: Receipts | None = None
         self.any_session = False
         """Whether sessions of other repositories may be kept too: a flag of the server, never an argument."""
         self._working_tree = WorkingTree(self.session.repo)
         self.meaning = Meaning(self.session)
-        self.bases = Bases(self.session.repo, self.session.store)
+        self.bases = Bases(self.session.repo, lambda: self.session.store)
 
     def close(self) -> None:
         """Close store and receipts."""
         self.session.close()
-        if self._receipts is not None:
-            self._receipts.close()
 
     def recall(
         self, query: Query, *, detail: str = "full", budget: float = 2.0, progress: Progress | None = None
@@ -80,7 +77,10 @@ class Provider:
             view = see(second=self.meaning.needs_second(asked))
             if view.corpus.cjk and asked.phrasings:
                 view = see(second=True)
+            self.bases.budget = budget
             base = self.bases.find(view.commit, view.corpus.snapshot.policy)
+            if base and view.stale and not self.bases.in_time(base, view.corpus.snapshot.policy):
+                base = None  # the answer says that it is of an older commit, and which
             return self.answer(asked, replace(view, base=base), self.clock())
 
         full, body = self.session.healing(work)
@@ -129,16 +129,34 @@ class Provider:
 
         return gather(self, task, paths, budget=budget, workspace=workspace, seconds=seconds)
 
-    def show(self, name: str, *, at: str = "", section: str = "", start: str = "", budget: float = 2.0) -> Answer:
+    def show(
+        self,
+        name: str,
+        *,
+        at: str = "",
+        section: str = "",
+        start: str = "",
+        budget: float = 2.0,
+        size: int = reading.BODY_CHARS,
+    ) -> Answer:
         """Return one record by id or path of its file, whatever its status: facts, body, lineage and history.
 
-        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page. Raises
-        `SidecarError` where there is no such record, section or revision.
+        ``at`` is a revision, ``section`` a heading of the body, ``start`` the cursor of an earlier page, and
+        ``size`` how many characters of the body a page has. Raises `SidecarError` where there is no such record,
+        section or revision.
         """
 
         def work() -> Answer:
             return reading.show(
-                self.session, self.bases, name, self.clock(), at=at, section=section, start=start, budget=budget
+                self.session,
+                self.bases,
+                name,
+                self.clock(),
+                at=at,
+                section=section,
+                start=start,
+                budget=budget,
+                size=size,
             )
 
         return self.session.healing(work)
@@ -177,6 +195,8 @@ class Provider:
         needed = session.needed(session.policy(want), second=second)
         cached = sum(portable.fill(session.store, Path(cache), e.identity) for e in needed) if cache else 0
         done = seeder.seed(session.repo, session.store, want, lambda _: needed, progress=progress)
+        for embedder in needed:
+            session.store.prepare(embedder.identity)
         view = session.view(want, second=second, budget=0.0)
         self.meaning.warm(view.corpus)
         for embedder in needed if cache else ():
@@ -202,9 +222,11 @@ class Provider:
         ``workspace`` overrides the one that the session's folder gives (a replay asks with the recorded one).
         """
         corpus, today = view.corpus, now.astimezone(UTC).date()
+        replayed = workspace is not None
         workspace = self.workspace(query, corpus) if workspace is None else workspace
         asked = self.meaning.ask(query, corpus)
-        start = cursor.start_of(query, corpus.snapshot.key)
+        stand = "" if replayed else f"{today} {asked.stand}"
+        start = cursor.start_of(query, corpus.snapshot.key, stand)
         ranked = recall(
             corpus,
             query,
@@ -215,12 +237,20 @@ class Provider:
             workspace=workspace,
             unchanged=self._unchanged(query.since),
         )
-        shown = [corpus.heads[hit.ordinal].record.id for hit in ranked.hits]
+        shown = [corpus.facets["id"].one(hit.ordinal) for hit in ranked.hits]
         ranked = replace(ranked, conflicts=contradictions.by_record(self.session, corpus, today, shown))
-        statuses = {head.record.id.casefold(): corpus.status(n, today) for n, head in enumerate(corpus.heads)}
         since = self.bases.since(view.base, corpus.snapshot.policy, today)
         decided = Decided(
-            query, view, asked, ranked, start, workspace, statuses, since, self._working_tree.uncommitted()
+            query,
+            view,
+            asked,
+            ranked,
+            start,
+            stand,
+            workspace,
+            Statuses(corpus, today),
+            since,
+            self._working_tree.uncommitted(),
         )
         full = compose.full(self.session, decided)
         return full, compose.receipt_body(decided, full, now)
@@ -233,11 +263,9 @@ class Provider:
             return receipts.seal(body, ""), False
 
     @property
-    def receipts(self) -> Receipts:
+    def receipts(self) -> Chain:
         """Return the chain of receipts, opened at the first use."""
-        if self._receipts is None:
-            self._receipts = Receipts(self.session.kept)
-        return self._receipts
+        return self.session.shelf.receipts()
 
     def workspace(self, query: Query, corpus: Corpus) -> str:
         """Return the workspace asked for, else the one whose folder the session started in, else ""."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time
+from typing import Any
 
 from seed.errors import SidecarError
 from seed.record import KINDS, STATUSES, TRUSTS, parse_day
-from seed.snapshot import Head
 from seed.text import fold, is_cjk
 
 IN_FORCE = ("accepted", "verified", "unverified")
@@ -56,6 +56,7 @@ class Query:
 
 def checked(query: Query) -> Query:
     """Return the query in normal form. Raises `SidecarError` naming the argument that cannot be meant."""
+    query = _sendable(query)
     if not 1 <= query.limit <= MAX_LIMIT:
         raise SidecarError(f"limit {query.limit} is out of range", f"use 1 to {MAX_LIMIT}, and the cursor for more")
     if not query.phrasings and replace(query, question="", also=()) == Query(limit=query.limit, cursor=query.cursor):
@@ -75,8 +76,8 @@ def checked(query: Query) -> Query:
             raise SidecarError(f"{name} {text!r} is not an ISO 8601 date", "write YYYY-MM-DD")
     return replace(
         query,
-        question=_plain(query.question),
-        also=tuple(map(_plain, query.also)),
+        question=query.question.strip(),
+        also=tuple(text.strip() for text in query.also),
         kinds=kinds,
         statuses=statuses,
         trust=trust[0] if trust else "",
@@ -99,9 +100,16 @@ def _known(name: str, values: tuple[str, ...], allowed: tuple[str, ...]) -> None
             raise SidecarError(f"{name} {value!r} is not known", f"use {', '.join(allowed)}")
 
 
-def _plain(text: str) -> str:
-    """Lone surrogates cannot be hashed, sent or stored; they become the replacement character."""
-    return text.encode("utf-8", "replace").decode("utf-8").strip()
+def _sendable(query: Query) -> Query:
+    """Return the query with lone surrogates as '?': no text that holds one can be hashed, sent or looked up."""
+    plain: dict[str, Any] = {}
+    for one in fields(query):
+        value = getattr(query, one.name)
+        if isinstance(value, str):
+            plain[one.name] = value.encode("utf-8", "replace").decode()
+        elif isinstance(value, tuple):
+            plain[one.name] = tuple(text.encode("utf-8", "replace").decode() for text in value)
+    return replace(query, **plain)
 
 
 def _path(text: str) -> str:
@@ -120,20 +128,6 @@ def status_admits(query: Query, status: str, kind: str) -> bool:
     if query.statuses:
         return status in query.statuses
     return by_default(status, kind)
-
-
-def passes(query: Query, head: Head, workspace: str) -> bool:
-    """Tell whether a record passes every filter but status."""
-    record = head.record
-    if query.kinds and record.kind not in query.kinds:
-        return False
-    if query.trust and (record.trust or "document_extracted") != query.trust:
-        return False
-    if workspace and record.workspace and record.workspace != workspace:
-        return False
-    if query.path and not any(same_path(query.path, p) for p in record.paths):
-        return False
-    return in_period(record.date, query.after, query.before) and all(has_tag(record.tags, tag) for tag in query.tags)
 
 
 def same_path(asked: str, held: str) -> bool:

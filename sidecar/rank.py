@@ -180,8 +180,8 @@ def _plain_ids(corpus: Corpus, question: str) -> list[str]:
     """Return words of the question that are a record's id although they do not look like an exact token."""
     if len(question) > _LONG:
         return []
-    ids = {head.record.id.casefold() for head in corpus.heads}
-    return [word for raw in question.split() if (word := raw.strip("?!.,;:()'\"").casefold()) in ids]
+    words = (raw.strip("?!.,;:()'\"").casefold() for raw in question.split())
+    return [word for word in words if corpus.ordinals(word)]
 
 
 def _limit(token: str, records: int) -> int:
@@ -204,3 +204,11 @@ def order(scores: Floats, dates: Sequence[str], ids: Sequence[str]) -> list[int]
     positions.sort(key=lambda n: dates[n], reverse=True)
     positions.sort(key=lambda n: rounded[n], reverse=True)
     return positions
+
+
+def foremost(values: Floats, count: int) -> NDArray[np.intp]:
+    """Return the positions, ascending, of all that may be among the first ``count`` by value: ties are all in."""
+    if len(values) <= count:
+        return np.arange(len(values))
+    least = np.partition(values, len(values) - count)[len(values) - count] if count else np.inf
+    return np.flatnonzero(values >= least)

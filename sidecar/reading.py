@@ -85,7 +85,16 @@ def page(text: str, start: int, size: int = BODY_CHARS) -> tuple[str, int]:
 
 
 def show(
-    session: Session, bases: Bases, name: str, now: datetime, *, at: str, section: str, start: str, budget: float
+    session: Session,
+    bases: Bases,
+    name: str,
+    now: datetime,
+    *,
+    at: str,
+    section: str,
+    start: str,
+    budget: float,
+    size: int = BODY_CHARS,
 ) -> dict[str, Any]:
     """Return one record; see `sidecar.provider.Provider.show`."""
     view = session.past(at, budget) if at.strip() else session.view(vectors=False, budget=budget)
@@ -105,9 +114,10 @@ def show(
     found["chain"] = lineage.chain(corpus, ordinal, today)
     found["cited_by"] = lineage.cited_by(corpus, ordinal, today)
     record = _reread(session, head)
-    found |= _body(head, record, section, start)
+    found |= _body(head, record, section, start, size)
     found["paths"] = _paths(session, view, head, record)
     if not at.strip():
+        bases.budget = budget
         _on_base(found["record"], bases, view, today)
     touches, complete = history(session.repo, _tip(view, head), head.path, MAX_HISTORY)
     found["history"] = [{k: one_line(v, 120) for k, v in asdict(touch).items()} for touch in touches]
@@ -167,7 +177,10 @@ def _plain(values: dict[str, str]) -> dict[str, str]:
 def _on_base(facts: dict[str, Any], bases: Bases, view: View, today: date) -> None:
     """Say on the record itself what the default branch did to it since: it is read to confirm an answer."""
     policy = view.corpus.snapshot.policy
-    since = bases.since(bases.find(view.commit, policy), policy, today)
+    base = bases.find(view.commit, policy)
+    if base and view.stale and not bases.in_time(base, policy):
+        return  # the record says that it is of an older commit, and which
+    since = bases.since(base, policy, today)
     if since is not None:
         since.mark([facts])
 
@@ -180,12 +193,12 @@ def _paths(session: Session, view: View, head: Head, record: Record | None) -> l
     ]
 
 
-def _body(head: Head, record: Record | None, section: str, start: str) -> dict[str, Any]:
+def _body(head: Head, record: Record | None, section: str, start: str, size: int) -> dict[str, Any]:
     text = safe(chosen(record.body if record else "", section))
     about = f"{head.blob}\n{section}"
-    part, following = page(text, min(cursor.decode(start, about), len(text)))
+    part, following = page(text, min(cursor.decode(start, about), len(text)), size)
     found: dict[str, Any] = {"section": section, "body": part, "chars": len(text)}
-    if len(text) > BODY_CHARS and not section:
+    if len(text) > size and not section:
         parts = [{"section": one_line(s.name, 80), "chars": s.end - s.start} for s in sections(text)]
         found["sections"] = parts[:MAX_SECTIONS]
         found["note"] = _long(len(text), len(parts))

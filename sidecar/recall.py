@@ -5,7 +5,8 @@ Pure: the clock, the policy and the question's vectors are arguments.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -22,7 +23,7 @@ from sidecar.mentions import Mentions, mask, mentions
 from sidecar.open_items import open_items, set_aside
 from sidecar.plane import CEILING
 from sidecar.query import Query
-from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, order, supported
+from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, foremost, order, supported
 from sidecar.spread import joined, spread
 
 MAX_AGAINST = 3
@@ -109,24 +110,27 @@ def _kept(
 def _listing(
     corpus: Corpus, query: Query, admitted: Admitted, kept: NDArray[np.bool_], told: Mentions, start: int, today: date
 ) -> Ranked:
-    heads = corpus.heads
-    ordinals = [n for n in admitted.results.tolist() if kept[n]]
-    first = np.array([float(n in told.itself) for n in ordinals])
-    positions = order(first, [heads[n].record.date for n in ordinals], [heads[n].record.id for n in ordinals])
-    page = [ordinals[p] for p in positions][start : start + query.limit]
+    ordinals = admitted.results[kept[admitted.results]]
+    first = np.isin(ordinals, list(told.itself)).astype(np.float64)
+    page = _in_order(corpus, ordinals, first)[start : start + query.limit]
     hits = tuple(
         Hit(n, corpus.status(n, today), exact=told.itself.get(n, ()), around=told.around.get(n, ())) for n in page
     )
-    held = [status for n, status in admitted.held_back.items() if kept[n]]
-    held += ["rejected" for n in admitted.against.tolist() if kept[n]]
-    return Ranked(hits, (), (), len(ordinals), _count(held), (), "match" if hits else "none", "listing")
+    held = admitted.held_back.count(kept)
+    if rejected := int(kept[admitted.against].sum()):
+        held["rejected"] = held.get("rejected", 0) + rejected
+    withheld = dict(sorted(held.items()))
+    return Ranked(hits, (), (), len(ordinals), withheld, (), "match" if hits else "none", "listing")
 
 
-def _count(statuses: object) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for status in statuses:  # type: ignore[attr-defined]
-        found[status] = found.get(status, 0) + 1
-    return dict(sorted(found.items()))
+def _in_order(corpus: Corpus, ordinals: NDArray[np.intp], scores: NDArray[np.float64]) -> list[int]:
+    dates, ids = corpus.facets["date"], corpus.facets["id"]
+    some = ordinals.tolist()
+    return [some[p] for p in order(scores, [dates.one(n) for n in some], [ids.one(n) for n in some])]
+
+
+def _count(statuses: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(statuses).items()))
 
 
 def _score(
@@ -138,9 +142,10 @@ def _score(
     today: date,
     told: Mentions,
 ) -> _Scored:
-    heads = corpus.heads
-    weights = np.array([policy.weight(h.record.kind, corpus.status(n, today)) for n, h in enumerate(heads)])
-    tiers = np.full(len(heads), _ORDINARY, dtype=np.intp)
+    kinds, (words, codes) = corpus.facets["kind"], corpus.standings(today)
+    table = np.array([policy.weight(kind, word) for kind in kinds.values for word in words])
+    weights = table[kinds.codes * len(words) + codes]
+    tiers = np.full(len(codes), _ORDINARY, dtype=np.intp)
     for n in {n for e in tokens for n in e.holders if n not in e.numbers or found.margin[n] > 0}:
         tiers[n] = _HOLDER
     for n in named:
@@ -169,15 +174,14 @@ def _successors(corpus: Corpus, retired: Sequence[int], admitted: Admitted) -> d
     return found
 
 
-def _ranked(corpus: Corpus, scored: _Scored, ordinals: Sequence[int]) -> list[int]:
-    heads = corpus.heads
+def _ranked(corpus: Corpus, scored: _Scored, ordinals: NDArray[np.intp], count: int) -> list[int]:
+    """Return the first ``count`` of some records: by tier, then in the order of answers."""
     found: list[int] = []
     for tier in (_NAMED, _HOLDER, _ORDINARY):
-        part = [n for n in ordinals if scored.tiers[n] == tier]
-        dates = [heads[n].record.date for n in part]
-        ids = [heads[n].record.id for n in part]
-        found += [part[p] for p in order(scored.scores[part], dates, ids)]
-    return found
+        part = ordinals[scored.tiers[ordinals] == tier] if len(found) < count else ordinals[:0]
+        part = part[foremost(scored.scores[part], count - len(found))]
+        found += _in_order(corpus, part, scored.scores[part])
+    return found[:count]
 
 
 def _page(
@@ -192,26 +196,26 @@ def _page(
     mode: str,
     spelled: dict[str, str],
 ) -> Ranked:
-    answers = scored.answers
-    results = _ranked(corpus, scored, [n for n in admitted.results.tolist() if answers[n]])
-    against = _ranked(corpus, scored, [n for n in admitted.against.tolist() if answers[n]])[:MAX_AGAINST]
-    page = results[start : start + query.limit]
-    held = _ranked(corpus, scored, [*results, *(n for n in admitted.held_back if answers[n])])[
-        start : start + query.limit
-    ]
+    answers, end = scored.answers, start + query.limit
+    found_all = admitted.results[answers[admitted.results]]
+    against = _ranked(corpus, scored, admitted.against[answers[admitted.against]], MAX_AGAINST)
+    results = _ranked(corpus, scored, found_all, end)
+    waiting = admitted.held_back.ordinals[answers[admitted.held_back.ordinals]]
+    held = _ranked(corpus, scored, np.concatenate([found_all, waiting]), end)[start:]
     withheld = _count(admitted.held_back[n] for n in held if n in admitted.held_back)
-    below = [n for n in admitted.results.tolist() if not answers[n]]
-    nearest = sorted(below, key=lambda n: (-found.margin[n], corpus.heads[n].record.id))[:NEAREST]
+    below = admitted.results[~answers[admitted.results]]
+    close = below[foremost(found.margin[below], NEAREST)].tolist()
+    nearest = sorted(close, key=lambda n: (-found.margin[n], corpus.facets["id"].one(n)))[:NEAREST]
 
     hit = partial(_hit, found=found, scored=scored, spelled=spelled)
-    hits, decided = (tuple(hit(n, corpus.status(n, today)) for n in part) for part in (page, against))
+    hits, decided = (tuple(hit(n, corpus.status(n, today)) for n in part) for part in (results[start:], against))
     first = next(iter((*results, *against)), None)  # of the answer, not of the page
     retired = tuple(sorted(n for n in named if n in admitted.held_back))
     return Ranked(
         hits,
         decided,
         retired,
-        len(results),
+        len(found_all),
         {**withheld, "below_floor": len(below)},
         tuple(nearest),
         _verdict(first, found, scored, np.concatenate([admitted.results, admitted.against])),

@@ -17,17 +17,27 @@ from seed import seeder
 from seed.assemble import Wanted
 from seed.embed.base import Embedder
 from seed.embed.choose import choose
-from seed.errors import DamagedStoreError, EmbedderError, SidecarError, StoreError
+from seed.errors import (
+    DamagedStoreError,
+    EmbedderError,
+    SidecarError,
+    StoreError,
+    UnfinishedError,
+    UnreachableError,
+    UnseededError,
+)
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
-from seed.git.tree import list_files
+from seed.git.tree import list_top
 from seed.policy import Policy
-from seed.store.paths import kept_folder, store_folder
-from seed.store.store import open_store
+from seed.store.engine import Engine
+from seed.store.paths import kept_folder
+from sidecar import plane_file
 from sidecar.base import Base
 from sidecar.corpus import Corpus, build
 from sidecar.floors import probe_vectors, shipped_probes
-from sidecar.plane import Plane, plane
+from sidecar.plane import Plane, plane, starts_of, summed
+from sidecar.shelf import Shelf, fallback_note
 
 Progress = Callable[[str, int, int], None]
 Adjust = Callable[[Policy], Policy]
@@ -67,7 +77,7 @@ class Session:
         self.adjust = adjust
         self.repo: Repository = open_repository(folder)
         self.choose = embedders
-        self.store = open_store(store_folder(self.repo.name, self.repo.common))
+        self.shelf = Shelf(self.repo)
         self._line = fallback_note(self.repo)
         self._corpus: Corpus | None = None
         self._planes: dict[tuple[str, str], Plane] = {}
@@ -78,22 +88,31 @@ class Session:
         """Whether the last view was stale or lacked vectors, so that more seeding would better the next answer."""
 
     @property
+    def store(self) -> Engine:
+        """Return the store that answers just now."""
+        return self.shelf.store
+
+    @property
     def kept(self) -> Path:
         """Return the folder of receipts and transcripts of this repository."""
         return kept_folder(self.repo.name, self.repo.common)
 
     def close(self) -> None:
         """Close the store."""
-        self.store.close()
+        self.shelf.close()
 
     def healing(self, work: Callable[[], T]) -> T:
-        """Run work on the store; when its file proves damaged, start anew from Git and run it once more."""
+        """Run work on the store; when it proves damaged or its server is away, go on from Git and run it once more."""
+        if self.shelf.look_again():
+            self._forget()
         try:
             return work()
         except DamagedStoreError:
             self.store.start_anew()
-            self._forget()
-            return work()
+        except UnreachableError as exc:
+            self.shelf.stand_in(exc)
+        self._forget()
+        return work()
 
     def _forget(self) -> None:
         """Drop what was loaded: its numbers mean nothing in a store that was made anew or compacted."""
@@ -109,7 +128,7 @@ class Session:
 
     def policy(self, want: Wanted) -> Policy:
         """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
-        return self.adjust(seeder.read_policy(self.repo, list_files(self.repo, want.tree))[0])
+        return self.adjust(seeder.read_policy(self.repo, list_top(self.repo, want.tree))[0])
 
     def embedders(self, policy: Policy) -> tuple[Embedder, ...]:
         """Return the embedders of a policy; they are made once and load their models at the first text."""
@@ -149,13 +168,13 @@ class Session:
         # Only what this very worktree has stood on: another branch, or an old revision, may hold what was overturned.
         known = self.store.noted(self._line)
         corpus = self._load(known) if known else None
+        self.behind = True
         if corpus is None:
-            raise StoreError(
-                f"nothing is seeded here yet and seeding did not finish: {degraded}",
+            raise UnseededError(
+                f"nothing is seeded here yet: {degraded}",
                 "run 'sidecar seed' and see what it says",
             )
         snapshot = corpus.snapshot
-        self.behind = True
         return View(corpus, snapshot.commit, target.commit, stale=True, degraded=degraded, wanted=target)
 
     def _remember(self, target: Wanted) -> None:
@@ -177,9 +196,7 @@ class Session:
     def _fault(self, corpus: Corpus) -> str:
         if corpus.snapshot.policy_fault:
             return f"the shipped policy is in force: {corpus.snapshot.policy_fault}"
-        if corpus.snapshot.policy.engine != "sqlite":
-            return f"engine {corpus.snapshot.policy.engine} is not built in, the embedded store answers"
-        return ""
+        return self.shelf.degraded(corpus.snapshot.policy.engine)
 
     def _ready_or_degraded(self, key: str, needed: seeder.Choose) -> bool:
         try:
@@ -214,6 +231,8 @@ class Session:
             done = seeder.seed(self.repo, self.store, want, needed, budget=budget, wait=wait, progress=progress)
         except DamagedStoreError:
             raise
+        except UnfinishedError as exc:
+            return f"{exc.message} (stopped after {time.monotonic() - start:.1f} s of {budget:g} s)"
         except (StoreError, EmbedderError) as exc:
             return str(exc)
         finally:
@@ -260,13 +279,26 @@ class Session:
             probes = probe_vectors(self.store, embedder, shipped_probes()[language])
             centre = np.asarray(np.mean(probes, axis=0, dtype=np.float64), dtype=np.float32)
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            self._planes[mark] = plane(mark[1], matrix, rows, corpus.documents.owners, centre)
+            self._planes[mark] = self._opened(mark[1], matrix, rows, corpus.documents.owners, centre)
         return self._planes[mark]
 
-
-def fallback_note(repo: Repository) -> str:
-    """Return under which name the store notes the key of the snapshot that a worktree falls back on."""
-    return f"head:{repo.git.path}"
+    def _opened(
+        self,
+        identity: str,
+        matrix: NDArray[np.float32],
+        rows: NDArray[np.int32],
+        owners: NDArray[np.uint32],
+        centre: NDArray[np.float32],
+    ) -> Plane:
+        """Return a plane from the sums that are kept of its vectors, which are worked out where they are not."""
+        mark = f"{identity} {self._generation} {plane_file.age(matrix)}"
+        path = plane_file.sums_file(self.store.folder, rows, owners, centre, mark)
+        starts = starts_of(owners)
+        sums = plane_file.load(path, len(rows), len(starts))
+        if sums is None:
+            sums = summed(matrix, rows, starts, centre)
+            plane_file.save(path, sums)
+        return plane(identity, matrix, rows, owners, sums)
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

@@ -33,6 +33,7 @@ def status(session: Session, budget: float = 2.0) -> dict[str, Any]:
         "embedders": _embedders(session, view),
         "policy": snapshot.policy.digest,
         "policy_fault": snapshot.policy_fault,
+        "engine": session.store.name,
         "store": str(session.store.folder),
         "kept": str(session.kept),
     }

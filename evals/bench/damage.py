@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from evals.bench.faults import forked
-from evals.bench.soak import Project, Tally, ask, losses, made
+from evals.bench.project import Project, ask, losses, made
+from evals.bench.soak import Tally
 from seed.errors import EmbedderError
 from seed.git.command import run_git
 from seed.store.lock import exclusive

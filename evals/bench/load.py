@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evals.bench.soak import RECORDS, Project
+from evals.bench.project import RECORDS, Project
 
 SERVERS, CLIENTS = 2, 8
 _COMMIT_SECONDS, _KILL_SECONDS = 1.0, 3.0
@@ -56,7 +56,20 @@ def run(project: Project, seconds: float) -> dict[str, Any]:
 
 @contextmanager
 def _server(folder: Path) -> Iterator[str]:
-    command = [sys.executable, "-P", "-m", "sidecar", "serve", "--http", "--port", "0", "--repo", str(folder)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "sidecar",
+        "serve",
+        "--http",
+        "--port",
+        "0",
+        "--rate-limit",
+        "0",
+        "--repo",
+        str(folder),
+    ]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)  # noqa: S603 - ours
     try:
         line = process.stderr.readline() if process.stderr else ""
@@ -67,10 +80,12 @@ def _server(folder: Path) -> Iterator[str]:
 
 
 async def _all(project: Project, urls: tuple[str, ...], seconds: float) -> tuple[Seen, int]:
-    seen, end = Seen(), time.monotonic() + seconds
-    editions = {await asyncio.to_thread(_head, project): project.edition}
-    clients = [_client(urls[n % len(urls)], seen, editions, end) for n in range(CLIENTS)]
-    results = await asyncio.gather(_committer(project, editions, end), _killer(project, end), *clients)
+    """Let the time begin when every client has had its first answer: how long a server takes to start is no load."""
+    seen, editions = Seen(), {await asyncio.to_thread(_head, project): project.edition}
+    ready = asyncio.Barrier(CLIENTS + 2)
+    clients = [_client(urls[n % len(urls)], seen, editions, ready, seconds) for n in range(CLIENTS)]
+    others = _committer(project, editions, ready, seconds), _killer(project, ready, seconds)
+    results = await asyncio.gather(*others, *clients)
     return seen, int(results[1] or 0)
 
 
@@ -78,16 +93,24 @@ def _head(project: Project) -> str:
     return str(project.repo.git.head.target)[:12]
 
 
-async def _committer(project: Project, editions: dict[str, int], end: float) -> None:
+async def _committer(project: Project, editions: dict[str, int], ready: asyncio.Barrier, seconds: float) -> None:
     """Move HEAD on; the commit is known to the clients before any of them can be answered from it."""
+    end = await _begun(ready, seconds)
     while time.monotonic() < end - _COMMIT_SECONDS:
         commit = await asyncio.to_thread(project.commit)
         editions[commit[:12]] = project.edition
         await asyncio.sleep(_COMMIT_SECONDS)
 
 
-async def _killer(project: Project, end: float) -> int:
+async def _begun(ready: asyncio.Barrier, seconds: float) -> float:
+    """Wait for all others, and return the moment at which the time is over."""
+    await ready.wait()
+    return time.monotonic() + seconds
+
+
+async def _killer(project: Project, ready: asyncio.Barrier, seconds: float) -> int:
     """Start a seeding process as a hook would, and kill it at a random moment."""
+    end = await _begun(ready, seconds)
     killed = 0
     chance = random.Random(1)  # noqa: S311 - moments, no secret
     command = [sys.executable, "-P", "-m", "sidecar", "seed", "--quiet", "--repo", str(project.folder)]
@@ -102,10 +125,13 @@ async def _killer(project: Project, end: float) -> int:
     return killed
 
 
-async def _client(url: str, seen: Seen, editions: dict[str, int], end: float) -> None:
+async def _client(url: str, seen: Seen, editions: dict[str, int], ready: asyncio.Barrier, seconds: float) -> None:
     from mcp import Client
 
     async with Client(url, read_timeout_seconds=60) as client:
+        first = await client.call_tool("recall", _QUESTION)
+        seen.wrong += filter(None, [await _judged(first, editions, seen)])
+        end = await _begun(ready, seconds)
         while time.monotonic() < end:
             start = time.monotonic()
             called = await client.call_tool("recall", _QUESTION)

@@ -35,7 +35,8 @@ def page(result: dict[str, Any]) -> str:
     tries, lost = (sum(kind[key] for kind in result["kinds"]) for key in ("tries", "lost"))
     machine, load = result["machine"], result["load"]
     summary = (
-        f"{len(result['kinds'])} kinds of faults, {tries} tries, {lost} with a loss; {result['seconds']:.0f} s on "
+        f"{len(result['kinds'])} kinds of faults, {tries} tries, {lost} with a loss; {result['kills']} of them are "
+        f"processes killed at one of the store's writes; {result['seconds']:.0f} s on "
         f"{machine['cores']} cores, {machine['system']}, Python {machine['python']}."
     )
     columns = ["| fault | how it is made | promised | tried | lost |", "|---|---|---|---:|---:|"]
@@ -43,6 +44,8 @@ def page(result: dict[str, Any]) -> str:
     lines += [_row(kind) for kind in result["kinds"]]
     if result["losses"]:
         lines += ["", "## What was lost", "", *(f"- {text[:300]}" for text in result["losses"])]
+    if result.get("crowd"):
+        lines += ["", "## A crowd", "", _crowd(result["crowd"])]
     if load:
         lines += ["", "## Load", "", _load(load)]
     return "\n".join(lines) + "\n" + _TAIL
@@ -52,6 +55,18 @@ def _row(kind: dict[str, Any]) -> str:
     known = {one.name: (one.how, one.promised) for one in KINDS}
     how, promised = known.get(kind["kind"], ("signal 9 before that write, or halfway through it", _KILLED))
     return f"| {kind['kind']} | {how} | {promised} | {kind['tries']} | {kind['lost']} |"
+
+
+def _crowd(crowd: dict[str, Any]) -> str:
+    done, killed = (
+        ", ".join(f"{count} of {what}" for what, count in sorted(crowd[key].items())) for key in ("done", "killed")
+    )
+    return (
+        f"Two MCP servers on standard input and output, Git with our hooks, and two command lines at once on one "
+        f"repository: {crowd['operations']} operations ({done}) in {crowd['seconds']:.0f} s, with signal 9 at random "
+        f"moments ({killed}). {crowd['wrong']} answers were wrong, torn or of a commit that was not HEAD; "
+        f"{crowd['stale']} said that they were stale; {len(crowd['lost'])} receipts, vectors or sessions were lost."
+    )
 
 
 def _load(load: dict[str, Any]) -> str:

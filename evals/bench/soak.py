@@ -1,6 +1,6 @@
-"""Soak the store: kill -9 at random writes, damage, and load.
+"""Soak the store: kill -9 at random writes, damage, a crowd, and load.
 
-python -m evals.bench.soak [--kills N] [--seconds N] [--load SECONDS] is one run, bounded in time.
+python -m evals.bench.soak [--kills N] [--seconds N] [--crowd N] [--load SECONDS] is one run, bounded in time.
 
 Writes evals/results/reliability.json, from which `python -m evals.bench.reliability` makes docs/reliability.md.
 Every record of the made project bears the edition of its commit, so that an answer that mixes two is seen.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import platform
 import random
@@ -17,42 +18,20 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import closing
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pygit2
-
 from evals.bench.faults import Outcome, forked
-from seed.embed.base import ToyEmbedder
-from seed.embed.choose import projection
-from seed.git.command import run_git
-from seed.git.repository import Repository, open_repository
-from seed.git.write import write_commit
-from seed.policy import Policy
-from seed.store import inspect
-from seed.store.paths import kept_folder
-from seed.store.receipts import broken_link, receipts_file
+from evals.bench.project import Project, ask, losses, made
 from seed.transcript.capture import Options
 from sidecar import history
 from sidecar.backup import backup, restore
 from sidecar.collect import collect
-from sidecar.provider import Provider
-from sidecar.query import Query
-from sidecar.receipt import identify
 
 RESULTS = Path("evals/results/reliability.json")
-_TOY = ToyEmbedder(projection=projection(Policy())).identity.digest
-POLICY = f"""format: 1
-embedder: {{model: toy, languages: 'off'}}
-floors:
-- {{embedder: '{_TOY}', value: 0, on: fused}}
-- {{embedder: '{_TOY}', value: 0, on: lexical}}
-""".encode()
-"""A floor of 0, so that every record answers and a missing one is seen."""
-RECORDS = 6
 _WORK = ("ask",) * 7 + ("gc", "capture", "restore")
 
 
@@ -71,87 +50,11 @@ class Tally:
             self.lost[kind] += 1
             self.what.append(f"{kind}: {losses[0]}")
 
-
-@dataclass(slots=True)
-class Project:
-    """A made repository whose every commit rewrites all records with the number of its edition."""
-
-    folder: Path
-    edition: int = 0
-    acknowledged: set[str] = field(default_factory=set)
-
-    @property
-    def repo(self) -> Repository:
-        """Open the repository."""
-        return open_repository(self.folder)
-
-    def commit(self) -> str:
-        """Write the next edition straight into the object database and return its commit."""
-        self.edition += 1
-        files: dict[str, bytes | None] = {"knowledge/policy.yaml": POLICY}
-        for number in range(RECORDS):
-            files[f"knowledge/decision-{number}.yaml"] = record(number, self.edition)
-        repo = self.repo
-        parents = [] if repo.git.head_is_unborn else [str(repo.git.head.target)]
-        commit = write_commit(repo, files, f"Edition {self.edition}", parents=parents)
-        repo.git.references.create("refs/heads/main", pygit2.Oid(hex=commit), force=True)
-        return commit
-
-
-def record(number: int, edition: int) -> bytes:
-    """Return the file of one record in an edition."""
-    head = f"id: decision-{number}\nkind: decision\ntitle: Orders choice {number}\nstatus: accepted\ndate: 2026-01-01\n"
-    return f"{head}body: Orders live in edition{edition} of store {number}.\n".encode()
-
-
-def made(base: Path) -> Project:
-    """Return a new project in a folder, with SIDECAR_HOME beside it."""
-    os.environ["SIDECAR_HOME"] = str(base / "home")
-    folder = base / "project"
-    folder.mkdir(parents=True)
-    for arguments in (
-        ["init", "-q", "-b", "main"],
-        ["config", "user.name", "S"],
-        ["config", "user.email", "s@localhost"],
-    ):
-        run_git(arguments, folder)
-    project = Project(folder)
-    project.commit()
-    return project
-
-
-def ask(folder: Path, budget: float = 60.0) -> dict[str, Any]:
-    """Ask once, and return what the checks need of the answer; the budget leaves a busy machine out of it."""
-    with closing(Provider(folder)) as opened:
-        answer = opened.recall(Query("orders live in store", limit=RECORDS), budget=budget)
-    texts = [result["passage"].get("text", "") for result in answer["results"]]
-    receipt = answer["receipt"]["id"] if answer["receipt"]["stored"] else ""
-    return {
-        "texts": texts,
-        "stale": answer["revision"]["stale"],
-        "receipt": receipt,
-        "degraded": answer.get("degraded", ""),
-    }
-
-
-def losses(project: Project) -> list[str]:
-    """Return what is wrong now: a wrong or torn answer, a receipt gone, a chain, vectors or sessions damaged."""
-    found = []
-    answer = ask(project.folder)
-    wanted = {f"edition{project.edition} of store {number}." for number in range(RECORDS)}
-    if {text.partition("live in ")[2] for text in answer["texts"]} != wanted or answer["stale"]:
-        found.append(f"wrong answer at edition {project.edition}: {answer}")
-    repo = project.repo
-    _, problem = broken_link(receipts_file(kept_folder(repo.name, repo.common)), identify)
-    found += [problem] if problem else []
-    with closing(Provider(project.folder)) as opened:
-        held = {one["id"] for one in opened.receipts.chain()}
-        store = opened.session.store
-        found += [f"receipt {one} is gone" for one in project.acknowledged - held]
-        found += [fault] if (fault := inspect.fault(store.database)) else []
-        found += [f"damaged vectors {bad}"] if (bad := inspect.damaged_vectors(store.database, store.folder)) else []
-    kept = history.verified(history.open_history(project.folder), ())
-    return found + [str(one) for one in kept if not one["ok"]]
+    def add(self, other: Tally) -> None:
+        """Add what another process counted."""
+        self.tries.update(other.tries)
+        self.lost.update(other.lost)
+        self.what += other.what
 
 
 def work_of(name: str, project: Project, number: int) -> Any:  # noqa: ANN401 - JSON of any of them
@@ -197,25 +100,47 @@ def kills(project: Project, count: int, seconds: float, chance: random.Random, t
     return struck
 
 
+def lane(base: Path, count: int, seconds: float, repeats: int, seed: int) -> tuple[int, Tally]:
+    """Kill and damage in one process: up to ``count`` kills, then every kind of damage ``repeats`` times."""
+    from evals.bench import damage
+
+    tally = Tally()
+    struck = kills(made(base / "kills"), count, seconds, random.Random(seed), tally)  # noqa: S311 - as above
+    for number in range(repeats):
+        damage.every(base / f"damage{number}", tally)
+    return struck, tally
+
+
+def lanes(base: Path, asked: argparse.Namespace, tally: Tally) -> int:
+    """Share kills and damage among the cores, add to the tally, and return the number of kills."""
+    count = os.cpu_count() or 1
+    each, repeats = -(-asked.kills // count), -(-asked.repeats // count)
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("fork")) as pool:
+        shares = [pool.submit(lane, base / str(n), each, asked.seconds, repeats, asked.seed + n) for n in range(count)]
+        done = [share.result() for share in shares]
+    for _, part in done:
+        tally.add(part)
+    return sum(struck for struck, _ in done)
+
+
 def main() -> int:
     """Run the parts that were asked for and write the results. Returns 1 when anything was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=900.0, help="the longest that the kills may take")
-    parser.add_argument("--repeats", type=int, default=5, help="of each kind of damage")
-    parser.add_argument("--load", type=float, default=300.0, metavar="SECONDS")
+    parser.add_argument("--kills", type=int, default=1100)
+    parser.add_argument("--seconds", type=float, default=300.0, help="the longest that the kills may take")
+    parser.add_argument("--repeats", type=int, default=4, help="of each kind of damage")
+    parser.add_argument("--crowd", type=int, default=200, metavar="OPERATIONS")
+    parser.add_argument("--load", type=float, default=60.0, metavar="SECONDS")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, default=RESULTS)
     asked = parser.parse_args()
-    from evals.bench import damage, load
+    from evals.bench import crowd, load
 
     tally, start = Tally(), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="sidecar-soak-") as base:
-        chance = random.Random(asked.seed)  # noqa: S311 - which write is struck, no secret
-        struck = kills(made(Path(base) / "kills"), asked.kills, asked.seconds, chance, tally)
+        struck = lanes(Path(base), asked, tally)
         print(f"{struck} kills in {time.monotonic() - start:.0f} s, {sum(tally.lost.values())} with a loss", flush=True)
-        for number in range(asked.repeats):
-            damage.every(Path(base) / f"damage{number}", tally)
+        crowded = crowd.run(made(Path(base) / "crowd"), asked.crowd, asked.seed) if asked.crowd else {}
         loaded = load.run(made(Path(base) / "load"), asked.load) if asked.load else {}
     result = {
         "format": 1,
@@ -223,6 +148,8 @@ def main() -> int:
         "seconds": round(time.monotonic() - start, 1),
         "kinds": [{"kind": k, "tries": n, "lost": tally.lost[k]} for k, n in sorted(tally.tries.items())],
         "losses": tally.what[:50],
+        "kills": struck,
+        "crowd": crowded,
         "load": loaded,
     }
     asked.output.parent.mkdir(parents=True, exist_ok=True)
@@ -231,7 +158,8 @@ def main() -> int:
         f"{len(tally.tries)} kinds, {sum(tally.tries.values())} tries, {sum(tally.lost.values())} lost; {asked.output}"
     )
     print("\n".join(tally.what[:10]))
-    return 1 if tally.what or loaded.get("wrong") else 0
+    bad = tally.what or loaded.get("wrong") or crowded.get("wrong") or crowded.get("lost")
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

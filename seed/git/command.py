@@ -48,8 +48,12 @@ def run_git(
     check: bool = True,
     timeout: float = 60,
     extra: Mapping[str, str] | None = None,
+    allowed: Sequence[int] = (0,),
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run ``git`` with a clean environment and ``extra`` variables. Raises `SidecarError` with git's own words."""
+    """Run ``git`` with a clean environment and ``extra`` variables.
+
+    Raises `SidecarError` with git's own words, with ``check`` also for an exit code that is not ``allowed``.
+    """
     try:
         done = subprocess.run(  # noqa: S603 - arguments are a list, no shell
             ["git", *arguments],  # noqa: S607 - git is found on the path, as users have it
@@ -64,7 +68,7 @@ def run_git(
         raise SidecarError("git is not installed or not on the PATH", "install git and try again") from None
     except subprocess.TimeoutExpired:
         raise SidecarError(f"git {arguments[0]} took over {timeout:.0f} s", "run it by hand to see why") from None
-    if check and done.returncode:
+    if check and done.returncode not in allowed:
         words = done.stderr.decode(errors="replace").strip().split("\n")[-1]
         raise SidecarError(f"git {' '.join(arguments[:2])} failed: {words}", "correct what git names and try again")
     return done

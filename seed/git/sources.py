@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from seed.git.repository import KNOWLEDGE, Repository, head_commit
-from seed.git.staging import staged
+from seed.git.staging import Change, staged
 from seed.git.tree import LINK, SUBMODULE, Entry, UnreadableBlobError, list_entries, read_blob, readable, subtree
 from seed.yamltext import MAX_BYTES
 
@@ -32,14 +32,21 @@ def of_commit(repo: Repository, commit: str = "") -> list[Source]:
     """Return the files of a commit, HEAD unless named: what a bare repository has to check. Raises `SidecarError`."""
     head = commit or head_commit(repo)
     tree = subtree(repo, head) if head else ""
-    return [_of_entry(repo, entry) for entry in list_entries(repo, tree)] if tree else []
+    return [of_entry(repo, entry) for entry in list_entries(repo, tree)] if tree else []
 
 
 def of_index(repo: Repository) -> list[Source]:
     """Return the files of the index; those of an unfinished merge are refused. Raises `SidecarError`."""
     found = staged(repo)
     unmerged = [Source(path, _nothing, refused="an unfinished merge") for path in found.unmerged]
-    return sorted([*(_of_entry(repo, entry) for entry in found.entries), *unmerged], key=lambda source: source.path)
+    return sorted([*(of_entry(repo, entry) for entry in found.entries), *unmerged], key=lambda source: source.path)
+
+
+def of_change(repo: Repository, change: Change) -> Source | None:
+    """Return the file that a change leaves in the index, or None where it removes it."""
+    if change.unmerged:
+        return Source(change.path, _nothing, refused="an unfinished merge")
+    return of_entry(repo, change.now) if change.now else None
 
 
 def of_worktree(repo: Repository) -> list[Source]:
@@ -56,7 +63,8 @@ def repository_path(repo: Repository, text: str) -> str:
     return file.as_posix()
 
 
-def _of_entry(repo: Repository, entry: Entry) -> Source:
+def of_entry(repo: Repository, entry: Entry) -> Source:
+    """Return the file of an entry of a tree or of the index."""
     kinds = {LINK: "a symbolic link", SUBMODULE: "a submodule"}
     return Source(entry.path, partial(read_blob, repo, entry.blob), entry.blob, kinds.get(entry.mode, ""))
 

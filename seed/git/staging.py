@@ -1,8 +1,9 @@
-"""The index: what the next commit will hold. Only `check --staged` reads it."""
+"""The index: what the next commit will hold, and what it changes. Only `check --staged` reads it."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from seed.git.tree import Entry, readable
 _PREFIX = KNOWLEDGE.encode() + b"/"
 _EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 """Git's id of an empty file, which ``git add --intent-to-add`` leaves in the index."""
+_ESCAPES = (r"\x", r"\u")
 _MANY = 2000
 """From so many entries on, git's own walk is faster than one entry after the other through Python."""
 
@@ -24,6 +26,51 @@ class Staged:
 
     entries: list[Entry]
     unmerged: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file under knowledge/ that the index holds otherwise than HEAD: its entry now and before, None for none."""
+
+    path: str
+    now: Entry | None
+    before: Entry | None
+    unmerged: bool = False
+
+
+def changes(repo: Repository) -> list[Change]:
+    """Return what the next commit changes against HEAD, by path; a rename is one file gone and one added.
+
+    Raises `SidecarError` where git cannot say.
+    """
+    words = ("diff-index", "--cached", "--raw", "--no-renames", "--no-ext-diff", "--abbrev=64", "-z", "HEAD", "--")
+    found: dict[str, Change] = {}
+    told = iter(_git(repo, _index_file(repo), *words, KNOWLEDGE))
+    for facts, name in zip(told, told, strict=True):
+        old_mode, new_mode, old, new, status = facts.decode("ascii").removeprefix(":").split(" ")
+        path = readable(name)
+        before, now = (_entry(path, mode, blob) for mode, blob in ((old_mode, old), (new_mode, new)))
+        unmerged = status == "U" or (path in found and found[path].unmerged)
+        found[path] = Change(path, now, before, unmerged)
+    return sorted(found.values(), key=lambda change: change.path)
+
+
+def _entry(path: str, mode: str, blob: str) -> Entry | None:
+    return Entry(path, blob, int(mode, 8)) if int(mode, 8) else None
+
+
+def mentioning(repo: Repository, words: Collection[str]) -> set[str] | None:
+    """Return the files under knowledge/ of the index in which one of these ASCII words stands, in any case.
+
+    Files with an escape, by which YAML may spell a word in another way, count as well. None where git might fetch to
+    tell: a partial clone's blobs may be missing, and the sidecar never fetches by itself.
+    """
+    if any(entry.name.startswith("remote.") and entry.name.endswith(".promisor") for entry in repo.git.config):
+        return None
+    patterns = [part for word in (*sorted(words), *_ESCAPES) for part in ("-e", word)]
+    options = ("--cached", "-l", "-z", "-a", "-i", "-F", "--no-recurse-submodules", "--full-name")
+    lines = _git(repo, _index_file(repo), "grep", *options, *patterns, "--", KNOWLEDGE, none=1)
+    return {readable(name) for name in lines}
 
 
 def staged(repo: Repository) -> Staged:
@@ -88,8 +135,10 @@ def _intended(repo: Repository, index: Path | None) -> set[str]:
     return {readable(name) for name in lines}
 
 
-def _git(repo: Repository, index: Path | None, *arguments: str) -> list[bytes]:
+def _git(repo: Repository, index: Path | None, *arguments: str, none: int = 0) -> list[bytes]:
+    """Return what git prints, at its NULs; an exit code of ``none`` means that it found nothing."""
     from seed.git.command import run_git
 
     extra = {"GIT_INDEX_FILE": str(index)} if index else None
-    return [line for line in run_git(arguments, repo.root, extra=extra).stdout.split(b"\0") if line]
+    done = run_git(arguments, repo.root, extra=extra, allowed=(0, none))
+    return [line for line in done.stdout.split(b"\0") if line]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pygit2
 
+from seed.errors import SidecarError
+from seed.git.command import run_git
 from seed.git.repository import KNOWLEDGE, Repository, head_commit
-from seed.git.tree import is_record_path, list_files, subtree
+from seed.git.tree import is_record_path, list_files, readable, subtree
 from seed.yamltext import MAX_BYTES
 
 _RECHECK_SECONDS = 1.0
+_STATUS = "--no-optional-locks status --porcelain -z --untracked-files=all --no-renames".split()
 
 
 class WorkingTree:
@@ -32,9 +36,11 @@ class WorkingTree:
         return self._counted[2]
 
     def _count(self, head: str) -> int:
+        files = touched_files(self._repo)
+        if not files:
+            return 0
         tree = subtree(self._repo, head) if head else ""
         committed = {entry.path: entry.blob for entry in list_files(self._repo, tree)}
-        files = record_files(self._repo.root)
         return sum(1 for path, file in files if not self._same(file, committed.get(path, "")))
 
     def _same(self, file: Path, committed: str) -> bool:
@@ -58,6 +64,21 @@ class WorkingTree:
             return "", ""
 
 
+def touched_files(repo: Repository) -> list[tuple[str, Path]]:
+    """Return (repository path, file) of the record files that git does not find as they are committed.
+
+    Git compares times and sizes with its index, where we would have to read every file. Without git every record file
+    is returned.
+    """
+    try:
+        done = run_git([*_STATUS, "--", KNOWLEDGE], repo.root)
+    except SidecarError:
+        return record_files(repo.root)
+    paths = [readable(line[3:]) for line in done.stdout.split(b"\0") if line]
+    found = [(path, repo.root / path) for path in paths if is_record_path(path)]
+    return [(path, file) for path, file in found if not file.is_symlink() and file.is_file()]
+
+
 def record_files(root: Path) -> list[tuple[str, Path]]:
     """Return (repository path, file) of every record file of the working tree; links are not followed."""
     folder = root / KNOWLEDGE
@@ -69,3 +90,13 @@ def record_files(root: Path) -> list[tuple[str, Path]]:
         if not file.is_symlink() and file.is_file()
     ]
     return sorted((path, file) for path, file in found if is_record_path(path))
+
+
+def uncommitted(repo: Repository, paths: Sequence[str]) -> list[str]:
+    """Return which of these files and folders hold something that `git add` would take. Raises `SidecarError`."""
+    found = []
+    for path in paths:
+        done = run_git(["status", "--porcelain", "--", path], repo.root) if (repo.root / path).exists() else None
+        if done and done.stdout:
+            found.append(path)
+    return found

@@ -73,6 +73,7 @@ def read_documents(
     target = check_target(into or f"knowledge/{prefix}")
     pages, names, skipped = _select(documents)
     ids = naming.assign_ids(prefix, [(page.path, names[page.path]) for page in pages])
+    names = titles.with_labels(pages, names)
     notes = {page.path: decide.Notes() for page in pages}
     bare = titles.numbers_bare(pages, names)
     headings = {p.path: titles.title(p, names[p.path], notes[p.path], bare=bare) for p in pages}
@@ -119,6 +120,7 @@ def _parse(document: Document) -> Page:
 
 def _select(documents: Sequence[Document]) -> tuple[list[Page], dict[str, Name], list[Skipped]]:
     labels = naming.shared_labels(document.path for document in documents)
+    translated = naming.translations(document.path for document in documents)
     pages: list[Page] = []
     names: dict[str, Name] = {}
     skipped: list[Skipped] = []
@@ -126,6 +128,8 @@ def _select(documents: Sequence[Document]) -> tuple[list[Page], dict[str, Name],
         name = naming.read_name(document.path, labels)
         page = _parse(document)
         reason = naming.skip_reason(document.path, name)
+        if original := translated.get(document.path):
+            reason = reason or f"a translation of {original}"
         if not reason and not name.number and decide.says_nothing(page):
             reason = "no number, no status, no date and no section of a decision record"
         if not reason and not name.value and titles.is_placeholder(page) and not decide.has_status(page):

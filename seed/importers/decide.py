@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from seed.importers import dates, relations
+from seed.importers import dates, marks, relations
 from seed.importers import status as wording
 from seed.importers.fields import RELATIONS, is_section
 
@@ -27,20 +27,18 @@ class Notes:
 
 
 def status(page: Page, missing: str, notes: Notes) -> tuple[str, str]:
-    """Return status and wording; what says nothing is ``missing`` or else ``unknown``."""
-    chosen: tuple[Field, wording.Reading] | None = None
-    for item in (*page.named("status"), *page.named("stage")):
-        reading = wording.read(item.value)
-        if item.where.startswith("line") and reading.status in {"", "unknown"}:
-            continue  # "Status: 200 OK" somewhere in the body
-        if chosen is None and reading.status:
-            chosen = (item, reading)
-        elif chosen and reading.status not in {"", "unknown", chosen[1].status} and item.name == "status":
-            notes.doubts.append(f"{item.where} says {reading.status!r}, {chosen[0].where} {chosen[1].status!r}")
-        elif not chosen and reading.doubt:
+    """Return status and wording; what says nothing is ``missing`` or else ``unknown``.
+
+    Where two places differ, the one that takes the record out of force counts: nothing overturned is read as current.
+    """
+    said: list[tuple[Field, wording.Reading]] = []
+    for item in page.named("status", "stage", "state"):
+        reading = _reading(item)
+        if not reading.status and not said and reading.doubt:
             notes.doubts.append(f"{reading.doubt} ({item.where})")
-    if chosen:
-        item, reading = chosen
+        said += [(item, reading)] if reading.status else []
+    if said:
+        item, reading = _gravest(said, notes)
         notes.decided.append(f"status {reading.status} from {item.where}: {reading.raw[:60]!r}")
         notes.doubts += [text for text in (reading.doubt, reading.note) if text]
         return reading.status, reading.raw
@@ -49,6 +47,36 @@ def status(page: Page, missing: str, notes: Notes) -> tuple[str, str]:
         return missing, ""
     notes.decided.append("status unknown: none is written")
     return "unknown", ""
+
+
+def _reading(item: Field) -> wording.Reading:
+    """Read a field that may say a status; one in the body, or named "state", only where it clearly is one."""
+    reading = wording.read(item.value)
+    if item.name == "stage" and item.value.strip().lower() == "closed":
+        return wording.Reading("rejected", reading.raw)
+    if item.value == marks.STRUCK_OUT:
+        return wording.Reading("unknown", "", "the title is struck out, so the record may hold no more")
+    elsewhere = item.where.startswith(("line", "section")) if item.name == "state" else item.where.startswith("line")
+    if (elsewhere or item.name == "state") and (reading.status in {"", "unknown"} or reading.doubt):
+        return wording.Reading("")  # "Status: 200 OK" somewhere in the body
+    return wording.Reading("") if item.name == "state" and elsewhere else reading
+
+
+_GRAVITY = {"accepted": 0, "historical": 0, "proposed": 1, "rejected": 2, "deprecated": 3, "superseded": 4}
+
+
+def _gravest(said: list[tuple[Field, wording.Reading]], notes: Notes) -> tuple[Field, wording.Reading]:
+    """Return the first status said, or a later one that puts the record further out of force; doubts say both."""
+    chosen = first = said[0]
+    for item, reading in said[1:]:
+        if reading.status in {"unknown", first[1].status} and item.value != marks.STRUCK_OUT:
+            continue
+        notes.doubts.append(f"{item.where} says {reading.status!r}, {first[0].where} {first[1].status!r}")
+        struck = item.value == marks.STRUCK_OUT and chosen[1].status in {"accepted", "proposed"}
+        graver = _GRAVITY.get(reading.status, 0) > _GRAVITY.get(chosen[1].status, 9)
+        if struck or (graver and item.name == "status" and not item.where.startswith("line") and not chosen[1].note):
+            chosen = (item, reading)
+    return chosen
 
 
 def date_reading(page: Page, name: Name) -> tuple[dates.Reading, str] | None:
@@ -109,8 +137,10 @@ def _claims(page: Page, index: Index) -> list[tuple[relations.Claim, str]]:
             claim = relations.from_field(item.name.replace(" ", "_"), item.value, page.links, index)
             claims += [(claim, item.where)] if claim else []
         elif item.name == "status" and not wording.is_menu(item.value):
+            still = item.where != marks.TITLE and bool(wording.read(item.value).note)
             for piece in re.split(r"\n\s*\n|\n(?=\s*[-*+>] )", item.value[: wording.ENOUGH]):
-                claims += [(c, item.where) for c in relations.from_text(piece, "status", page.links, index)]
+                found = relations.from_text(piece, "status", page.links, index)
+                claims += [(replace(c, partial=c.partial or still), item.where) for c in found]
     for block in page.blocks:
         claims += [(c, f"line {block.line}") for c in relations.from_text(block.text, "prose", page.links, index)]
     return claims

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from seed.importers.model import Field
-from seed.importers.words import SUPERSEDED
+from seed.importers.words import BY_ABROAD, RETIRED_ABROAD, SUPERSEDED
 
 _SUPERSEDED = rf"(?:{SUPERSEDED}|replaced|obsoleted|supplanted)"
 _ALIASES = {
     "status": r"(?:adr |rfc |decision |document |current |record )?stat(?:us|e)|status of (?:the|this) \w+"
     r"|statut|estado|stato|ステータス|状态|狀態",
     "stage": r"stage",
+    "state": r"state|(?:adr|decision)[ -]state|disposition",
     "date": r"(?:adr )?date|datum|fecha|日付|日期|date (?:of )?(?:decision|decided|accepted|approved)"
     r"|decision (?:date|made)|resolution|(?:decided|accepted|approved|agreed)(?: on| date)?",
     "created": r"created(?: on| at| date)?|creation date|start date|since|initial date"
@@ -19,8 +20,9 @@ _ALIASES = {
     "updated": r"(?:last )?(?:updated?|modified|changed|revised)(?: on| at| date)?|date (?:updated|modified)"
     r"|last (?:update|change|modification|revision)|status date",
     "changelog": r"change ?log|(?:change|revision|document) history|history|log|revisions",
-    "supersedes": r"sup+er[sc]+e+d+e?s|replaces|obsoletes",
-    "superseded by": rf"{_SUPERSEDED}(?: by| with)?|successors?",
+    "supersedes": r"sup+er[sc]+e+d+e?s|replaces|obsoletes"
+    r"|ersetzt|remplace|reemplaza|substitui|sostituisce|取代|置き換え",
+    "superseded by": rf"{_SUPERSEDED}(?: by| with)?|successors?|(?:{RETIRED_ABROAD}) (?:{BY_ABROAD})|被取代|後継",
     "amends": r"amends|partially supersedes|supersedes in part",
     "amended by": rf"amended(?: by)?|partially {_SUPERSEDED}(?: by)?|{_SUPERSEDED} in part by",
     "tags": r"tags?|categor(?:y|ies)|labels?|keywords",
@@ -32,7 +34,9 @@ _NAMES = tuple((name, re.compile(rf"(?:{form})", re.IGNORECASE)) for name, form 
 _SECTION = re.compile(
     r"context(?: and problem statement)?|decisions?(?: outcome| drivers)?|consequences|outcomes?|rationale"
     r"|(?:considered )?(?:options|alternatives)(?: considered)?|problem(?: statement)?|motivation|proposal"
-    r"|summary|drawbacks|background|justification|solution|implications|abstract",
+    r"|summary|drawbacks|background|justification|solution|implications|abstract|introduction|overview|prior art"
+    r"|(?:guide|reference)-level explanation|(?:detailed )?design|unresolved questions|specification"
+    r"|goals|basic example",
     re.IGNORECASE,
 )
 _LINE = re.compile(
@@ -120,6 +124,8 @@ def _table(lines: list[str], index: int) -> list[tuple[str, str, int]]:
     if lines[index].count("|") < 2:  # noqa: PLR2004 - a row has at least two bars
         return []
     cells = _cells(lines[index])
+    if not lines[index].lstrip().startswith("|") and _pair(cells[0])[1]:
+        return []  # "**Status:** accepted | **Date:** 2020-01-31" is no row
     names = [normal_name(cell) for cell in cells]
     below = lines[index + 1 : index + 3]
     if len(below) == 2 and _RULE.match(below[0]) and "-" in below[0] and sum(map(bool, names)) > 1:  # noqa: PLR2004

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 
 from seed.errors import SidecarError
 from seed.importers.model import Document, Imported, Skipped
+from seed.yamltext import YamlFaultError, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 MAX_BYTES = 1 << 20  # a record over 1 MiB is refused by name, so its source is as well
+MAX_EXPORT = 1 << 28  # an export may hold every record there is
 _TEXT = frozenset({"", ".adoc", ".asciidoc", ".org", ".txt", ".docx", ".odt", ".html", ".textile", ".wiki"})
-_IGNORED = frozenset({"node_modules", "__pycache__", "venv", "_site", "_build", "target"})
+IGNORED = frozenset({"node_modules", "__pycache__", "venv", "_site", "_build", "target"})
 _MARK = re.compile(r"^# Imported by sidecar from [^\n]*; digest ([0-9a-f]{16})\.[^\n]*\n")
 
 
@@ -51,12 +53,43 @@ def read_documents(folder: Path, is_read: Callable[[str], bool]) -> tuple[list[D
     return documents, [item for item in found if isinstance(item, Skipped)]
 
 
+def read_texts(paths: Iterable[Path], endings: tuple[str, ...]) -> list[tuple[str, str] | Skipped]:
+    """Return (path as given, text with its own line ends) of files, and of every file below folders with an ending.
+
+    Raises SidecarError for a path that does not exist or cannot be read.
+    """
+    found: list[tuple[str, str] | Skipped] = []
+    for path in paths:
+        if not os.path.exists(path):  # noqa: PTH110 - never raises
+            raise SidecarError(f"{path} does not exist", "name a file or folder to import")
+        if path.is_dir():
+            inside = sorted(_walk(path), key=lambda p: p.relative_to(path).as_posix())
+            found += [_text(file) for file in inside if file.suffix.lower() in endings]
+        else:
+            found.append(_text(path))
+    return found
+
+
+def _text(path: Path) -> tuple[str, str] | Skipped:
+    shown = os.fsencode(path).decode("utf-8", "replace")
+    try:
+        if not path.is_file():
+            return Skipped(shown, "no regular file")
+        if path.stat().st_size > MAX_EXPORT:
+            return Skipped(shown, f"over {MAX_EXPORT >> 20} MiB: too large to be read at once")
+        return shown, path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return Skipped(shown, "not UTF-8")
+    except OSError as error:
+        return Skipped(shown, f"cannot be read: {error.strerror}")
+
+
 def _walk(folder: Path) -> Iterable[Path]:
     def fail(error: OSError) -> None:
         raise SidecarError(f"{error.filename} cannot be read: {error.strerror}", "check its permissions")
 
     for root, folders, names in os.walk(folder, onerror=fail):
-        folders[:] = [name for name in folders if not name.startswith(".") and name not in _IGNORED]
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in IGNORED]
         yield from (Path(root, name) for name in names if not name.startswith("."))
 
 
@@ -114,6 +147,8 @@ def write_records(records: Iterable[Imported], root: Path, *, force: bool = Fals
     outcome: dict[str, list[str]] = {"created": [], "updated": [], "unchanged": [], "kept": []}
     for record in records:
         path = root / record.target
+        if path.is_symlink() or path.parent.resolve() != root.resolve() / Path(record.target).parent:
+            raise SidecarError(f"{path} is reached through a symbolic link", "make it a real folder and file")
         try:
             kind = _outcome(path, record.text, force=force)
             if kind in {"created", "updated"} and not dry_run:
@@ -124,6 +159,14 @@ def write_records(records: Iterable[Imported], root: Path, *, force: bool = Fals
             ) from error
         outcome[kind].append(record.target)
     return Written(**{kind: tuple(paths) for kind, paths in outcome.items()})
+
+
+def _says(text: str) -> dict[str, object] | None:
+    """Return the keys of a record file, None for one that cannot be read and so equals no other."""
+    try:
+        return parse(text.encode()).data
+    except YamlFaultError:
+        return None
 
 
 def _replace(path: Path, text: str) -> None:
@@ -137,6 +180,6 @@ def _outcome(path: Path, text: str, *, force: bool) -> str:
     if not path.exists():
         return "created"
     present = path.read_bytes().decode("utf-8", errors="replace").replace("\r\n", "\n")
-    if present == text:
+    if present == text or ((said := _says(text)) is not None and _says(present) == said):
         return "unchanged"
     return "updated" if force or is_as_imported(present) else "kept"

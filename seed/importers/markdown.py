@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from seed.importers import frontmatter
+from seed.importers.marks import with_badges, with_rows
 from seed.importers.pages import Heading, Source, assemble
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ _DEFINITION = re.compile(r"^ {0,3}\[([^\]]+)\]:\s*<?([^\s>]+)>?")
 def parse(document: Document) -> Page:
     """Take one Markdown document apart. Never fails: what cannot be read is a doubt."""
     front, offset, doubts = frontmatter.read(document.text)
-    lines = mask(document.text.split("\n"), offset)
+    lines = [with_rows(with_badges(line)) for line in mask(document.text.split("\n"), offset)]
     links = {m[1].lower(): m[2] for line in reversed(lines) if (m := _DEFINITION.match(line))}
     lines = ["" if _DEFINITION.match(line) else line for line in lines]
-    return assemble(Source(document, lines, _headings(lines), front, links, doubts))
+    return assemble(Source(document, lines, headings(lines), front, links, doubts))
 
 
 def mask(lines: list[str], start: int = 0) -> list[str]:
@@ -65,7 +66,8 @@ def _without_closing(title: str) -> str:
     return bare.rstrip() if bare != title and bare.endswith((" ", "\t")) else title
 
 
-def _headings(lines: list[str]) -> list[Heading]:
+def headings(lines: list[str]) -> list[Heading]:
+    """Return the headings of masked lines, in order."""
     found = []
     for index, line in enumerate(lines):
         atx = _ATX.match(line)

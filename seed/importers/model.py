@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Value = str | list[str] | list[dict[str, str]]
 Record = dict[str, Value]
+"""A record that an importer made of a document."""
+Data = Mapping[str, object]
+"""A record's keys with texts as leaves, whatever its shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Imported:
     id: str
     source: str
     target: str
-    record: Record
+    record: Data
     text: str
     decided: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()

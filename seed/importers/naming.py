@@ -17,19 +17,29 @@ if TYPE_CHECKING:
 
 _NUMBER = r"(?P<number>\d{4}-\d{2}-\d{2}|\d+(?:(?<=\d{3})[a-z])?)(?=[^A-Za-z0-9]|$)"
 _STEM = re.compile(rf"^(?:(?P<label>[A-Za-z]{{1,12}}?)[-_ .#]*)?{_NUMBER}[-_ .:]*(?P<slug>.*)$")
-LABELS = frozenset({"adr", "ad", "adl", "rfc", "dr", "decision", "record", "kep", "pep", "edr", "tdr", "no"})
+LABELS = frozenset(
+    {"adr", "ad", "adl", "rfc", "dr", "decision", "record", "kep", "pep", "edr", "tdr", "no"}
+) | frozenset({"dep", "tep", "oep", "eip", "erc", "cip", "jep", "bip", "gep"})
 _INDEX = frozenset({"readme", "index", "summary", "toc", "contributing", "changelog", "license", "licence"})
 _ABOUT = re.compile(
     r"code-of-conduct|security|support|governance|authors|glossary|overview|about|process|(?:decision-|adr-)?log"
     r"|decisions|adrs|(?:table-of-)?contents"
 )
+_CODES = (
+    "ar|bg|bn|ca|cs|da|de|el|en|es|et|fa|fi|fr|he|hi|hr|hu|id|it|ja|ko|lt|lv|nb|nl|no|pl|pt|ro|ru|sk|sl|sr|sv|th|tr"
+    "|uk|ur|vi|zh"
+)
+_LANGUAGE = re.compile(rf"(?:{_CODES})(?:[-_][a-z]{{2,4}})?", re.IGNORECASE)
+_LANGUAGE_ENDING = re.compile(rf"^(?P<stem>.+?)[._](?:{_CODES})(?:[-_][a-z]{{2,4}})?$", re.IGNORECASE)
+_TRANSLATED = frozenset({"i18n", "translations", "translated", "locales", "lang", "l10n"})
 _TEMPLATE = re.compile(r"templates?|boilerplate|skeleton")
 _TEMPLATE_COMPANY = re.compile(
     r"(?:adr|rfc|decision|record|doc|document|option)s?|kep|pep|madr|nygard|architectur(?:e|al)|design|proposal|status"
     r"|short|long|full|minimal|bare|simple|example|sample|new|default|lightweight|annotated|markdown|md|title|name"
     r"|your|the|a|any|of|for|here|copy|(?:adr|dr|rfc|kep)?(?:n{2,}|x{2,}|tbd)|y{4}(?:mmdd)?|v"
 )
-_FOLDER_PAGES = frozenset({"readme", "index", "kep"})
+_PLACEHOLDER = re.compile(r"(?:^|[-_ ])(?:n{3,}|x{3,})(?:[-_ ]|$)", re.IGNORECASE)
+FOLDER_PAGES = frozenset({"readme", "index", "kep"})
 _IN_FOLDER = re.compile(r"^(?:[A-Za-z]{2,6}-)?\d{2,}[-_].+")
 _INVALID = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_ID = 128
@@ -54,7 +64,7 @@ def read_name(path: str, labels: frozenset[str] = frozenset()) -> Name:
     """Read one path; a README or index inside a numbered folder is named by the folder."""
     pure = PurePosixPath(path)
     stem = pure.stem
-    if stem.lower() in _FOLDER_PAGES and _IN_FOLDER.match(pure.parent.name):
+    if stem.lower() in FOLDER_PAGES and _IN_FOLDER.match(pure.parent.name):
         stem = pure.parent.name
     match = _STEM.match(stem)
     if not match or (match["label"] and match["label"].lower() not in LABELS | labels):
@@ -70,13 +80,37 @@ def shared_labels(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(label for label, n in counts.items() if n >= 3 and 2 * n >= len(stems))  # noqa: PLR2004
 
 
+def translations(paths: Iterable[str]) -> dict[str, str]:
+    """Return the paths that are translations, each with its original: ``0001-x.de.md``, ``ja/0001-x.md``.
+
+    A page in another language without an original beside it is an original.
+    """
+    every = {path.lower(): path for path in paths}
+    found: dict[str, str] = {}
+    for path in every.values():
+        pure = PurePosixPath(path)
+        choices: list[PurePosixPath] = []
+        if match := _LANGUAGE_ENDING.match(pure.stem):
+            choices.append(pure.with_name(match["stem"] + pure.suffix))
+        for n, part in enumerate(pure.parts[:-1]):
+            if _LANGUAGE.fullmatch(part):
+                before, after = pure.parts[:n], pure.parts[n + 1 :]
+                choices.append(PurePosixPath(*before, *after))
+                choices += [PurePosixPath(*before, "en", *after)] if part.lower() != "en" else []
+                choices += [PurePosixPath(*before[:-1], *after)] if before and before[-1] in _TRANSLATED else []
+        original = next((every[key] for c in choices if (key := c.as_posix().lower()) in every), "")
+        if original and original != path:
+            found[path] = original
+    return found
+
+
 def skip_reason(path: str, name: Name) -> str:
     """Return why a file of this name is no record, or ""."""
     pure = PurePosixPath(path)
-    if name.number and pure.stem.lower() in _FOLDER_PAGES and _IN_FOLDER.match(pure.parent.name):
+    if name.number and pure.stem.lower() in FOLDER_PAGES and _IN_FOLDER.match(pure.parent.name):
         return ""  # 0007-some-choice/README.md is the record of its folder
     words = _words(name.slug or pure.stem)
-    if _is_template(words):
+    if _is_template(words) or (not name.number and _PLACEHOLDER.search(pure.stem)):
         return "a template, by its name"
     if any(_is_template(_words(part)) for part in pure.parts[:-1]):
         return "in a folder of templates"

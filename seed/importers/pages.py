@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from seed.importers import marks
 from seed.importers.fields import RELATIONS, is_section, normal_name, scan_lines
 from seed.importers.model import Block, Document, Field, Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_INLINE = re.compile(r"\s*[:：]\s*|\s+[-–—]\s+")
 _ITEM = re.compile(r"^[\s>]*(?:[-*+]|\d{1,3}[.)])\s+")
 
 _FIELDS, _TITLE = 100, 500  # more than any page means; whatever a file holds, reading it ends
@@ -42,7 +44,9 @@ class Source:
 def assemble(source: Source) -> Page:
     """Take the page apart into fields (front matter, header, sections, other lines) and prose."""
     lines, headings, front = source.lines, source.headings, source.front
-    title = _title(headings)
+    titled = next((f.value for f in front if f.name == "title"), "")
+    title = _title(headings, titled=bool(titled))
+    shown, mark = marks.of_title(title.title[:_TITLE] if title else titled[:_TITLE])
     header_end = next((h.start for h in headings if h is not title), len(lines))
     header, used = scan_lines(lines[:header_end], "header line")
     sections, spans = _sections(lines, headings)
@@ -50,11 +54,14 @@ def assemble(source: Source) -> Page:
     later, later_used = scan_lines(body, "line", only=("status", "date"))
     taken = used | spans | later_used | {n for h in headings for n in range(h.start, h.end)}
     document = source.document
+    aside = [
+        Field("status", said, where) for said, where in ((mark, marks.TITLE), marks.of_folder(document.path)) if said
+    ]
     return Page(
         path=document.path,
         text=document.text,
-        title=title.title[:_TITLE] if title else next((f.value for f in front if f.name == "title"), ""),
-        fields=(*front, *header, *sections, *later)[:_FIELDS],
+        title=shown,
+        fields=(*front, *header, *sections, *aside, *later)[:_FIELDS],
         headings=tuple(h.title for h in headings),
         blocks=_blocks(lines, taken),
         links=source.links or {},
@@ -63,11 +70,16 @@ def assemble(source: Source) -> Page:
     )
 
 
-def _title(headings: list[Heading]) -> Heading | None:
-    """Return the first heading of the top level that names no field or section; else the first one of all."""
+def _title(headings: list[Heading], *, titled: bool) -> Heading | None:
+    """Return the first heading of the top level that names no field or section; else the first one of all.
+
+    ``titled``: the front matter has a title, which is better than a heading that is one of several, or a lower one.
+    """
     named = [h for h in headings if not normal_name(h.title) and not is_section(h.title)]
-    top = next((h for h in named if h.level == 1), None)
-    return top or next((h for h in named if h is headings[0]), None)
+    top = [h for h in named if h.level == 1]
+    if titled and len([h for h in headings if h.level == 1]) != 1:
+        return None
+    return top[0] if top else None if titled else next((h for h in named if h is headings[0]), None)
 
 
 def _sections(lines: list[str], headings: list[Heading]) -> tuple[list[Field], set[int]]:
@@ -75,7 +87,7 @@ def _sections(lines: list[str], headings: list[Heading]) -> tuple[list[Field], s
     found: list[Field] = []
     spans: set[int] = set()
     for index, heading in enumerate(headings):
-        name, _, inline = heading.title.partition(":")
+        name, inline = (*_INLINE.split(heading.title, maxsplit=1), "")[:2]
         field = normal_name(name)
         if not field:
             continue

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from seed.importers.naming import Name, read_name
+from seed.importers.naming import FOLDER_PAGES, Name, read_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -141,7 +141,10 @@ def build_index(entries: Iterable[tuple[str, Name, str, str]]) -> Index:
     labels: dict[str, str] = {}
     for path, name, identifier, title in entries:
         paths[path.lower()] = identifier
-        stems[posixpath.splitext(posixpath.basename(path))[0].lower()].append(identifier)
+        stem = posixpath.splitext(posixpath.basename(path))[0].lower()
+        stems[stem].append(identifier)
+        if stem in FOLDER_PAGES and "/" in path:  # a link to the folder means its page
+            stems[posixpath.basename(posixpath.dirname(path)).lower()].append(identifier)
         if name.value is not None:
             numbers[name.value].append(identifier)
         titles[plain(title)].append(identifier)

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from seed.importers.refs import SERIES, TOKEN, Index, Ref, tokenise
-from seed.importers.words import SUPERSEDED
+from seed.importers.words import BY_ABROAD, RETIRED_ABROAD, SUPERSEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,20 +17,25 @@ Context = Literal["field", "status", "prose"]
 RELATIONS = ("supersedes", "superseded_by", "amends", "amended_by")
 PARTLY = {"supersedes": "amends", "superseded_by": "amended_by"}
 
-_RETIRED = rf"{SUPERSEDED}|replaced|obsoleted?|deprecated|supplanted|overridden|succeeded|retired"
+_RETIRED = rf"{SUPERSEDED}|{RETIRED_ABROAD}|replaced|obsoleted?|deprecated|supplanted|overridden|succeeded|retired"
 _TURNED_DOWN = r"rejected|declined|abandoned|withdrawn|dropped|closed"
 _AGREES = r"[^.;\ue000]{0,40}?"
 _VERB = re.compile(
     rf"\b(?:(?P<amended_by>amended)\b{_AGREES}\bby\b"
     rf"|(?P<superseded_by>{_RETIRED}|{_TURNED_DOWN})\b"
-    rf"(?:{_AGREES}(?:\b(?P<by>by|with|in favou?r of|in|see)\b|→|->)|(?=[\s:(]*\ue000|:))"
+    rf"(?:{_AGREES}(?:\b(?P<by>by|with|in favou?r of|in|see|{BY_ABROAD})\b|→|->)|(?=[\s:(]*\ue000|:))"
     r"|(?P<amends>amends|amending)\b"
     r"|(?P<supersedes>sup+er[sc]+e+d+e?s|superseding|replaces|obsoletes|deprecates)\b)",
     re.IGNORECASE,
 )
 _HINT = re.compile(
-    r"sup+er[sc]|replac|obsolet|amend|deprecat|overrid|supplant|succee|retire|reject|declin|abandon|withdr|drop|clos",
+    r"sup+er[sc]|replac|obsolet|amend|deprecat|overrid|supplant|succee|retire|reject|declin|abandon|withdr|drop|clos"
+    rf"|{RETIRED_ABROAD}|被|置き換え|取って代わ|廃止",
     re.IGNORECASE,
+)
+_BY_EAST = re.compile(
+    r"被(?P<who>[^。]{0,80}?)(?:取代|替代|代替|替换|替換)"
+    r"|(?P<whom>[^。、]{1,80}?)(?:に|によって|により)(?:よって)?(?:置き換え|取って代わ|廃止)"
 )
 _CHUNK, _NEAR = 2000, 300  # what belongs together stands together; and no text makes the search quadratic
 _SENTENCE = re.compile(r"(?<=[.!?])[*_)]*\s+(?=[A-Z\ue000*_(\[])|;\s")
@@ -51,7 +56,7 @@ _MAYBE = re.compile(
 )
 _PART = re.compile(
     r"\b(?:in part|part(?:s|ly|ially)?|some|sections?|portions?|aspects?|elements?|clauses?|guidance|only"
-    r"|narrowly|(?:decision|step|point|item) \w?\d+|for the (?!same\b))\b|§",
+    r"|(?<=\d)['’]s \w+|narrowly|(?:decision|step|point|item) \w?\d+|for the (?!same\b))\b|§",
     re.IGNORECASE,
 )
 _STOP = re.compile(r"\b(?:which|because|but|since|as|that|when|where|who|due|however|see)\b(?! well)", re.IGNORECASE)
@@ -117,6 +122,9 @@ def from_text(text: str, context: Context, definitions: Mapping[str, str], index
     """Find relations in a status text or in the body (``prose``: the subject must be the record)."""
     tokens, links = tokenise(" ".join(text.split()), definitions) if _HINT.search(text) else ("", [])
     chunks = (tokens[n : n + _CHUNK] for n in range(0, len(tokens), _CHUNK))
+    for match in _BY_EAST.finditer(tokens[:_CHUNK]) if context == "status" else ():
+        if refs := _mentions(match["who"] or match["whom"], links, index, loose=True):
+            yield Claim("superseded_by", tuple(refs), match[0][:120])
     for piece in (piece for chunk in chunks for piece in _SENTENCE.split(_DATE.sub(" ", chunk))):
         sentence = _Sentence(piece, links, index, context)
         verbs = list(_VERB.finditer(piece))
@@ -181,7 +189,7 @@ def _mentions(text: str, links: list[Ref], index: Index, *, loose: bool) -> list
     for match in mention.finditer(text):
         gap = text[end : match.start()]
         listed = re.fullmatch(rf"(?:\W|and|or|by|also|{SERIES}|\bas well as\b)*", gap, re.IGNORECASE)
-        if found and not listed and (not loose or len(gap) > 30 or not re.search(r",|\band\b|&", gap)):  # noqa: PLR2004
+        if found and not listed and (not loose or len(gap) > 30 or not re.search(r"[,;、；]|\band\b|&", gap)):  # noqa: PLR2004
             break
         if not found and len(gap) > 60:  # noqa: PLR2004 - stated above
             break

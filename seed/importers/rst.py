@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _HEADER = re.compile(r"^([A-Z][\w-]*):\s*(.*)$")
 _DOCINFO = re.compile(r"^:([A-Za-z][\w -]*):(?=\s)")
+_TABLE = re.compile(r"^\.\.\s+list-table::")
+_TABLE_ROW = re.compile(r"^\s+\*\s+-\s+(.*)$")
+_TABLE_CELL = re.compile(r"^\s+-\s+(.*)$")
 _ADORNMENT = re.compile(r"^([=\-~^\"'`#*+.:_<>])\1{2,}\s*$")
 _TARGET = re.compile(r"^\.\.\s+_`?([^`:]+)`?:\s*(\S+)\s*$")
 _DIRECTIVE = re.compile(r"^(\s*)\.\.(?:\s+(?P<name>[\w-]+)::(?P<rest>.*))?")
@@ -34,15 +37,22 @@ def parse(document: Document) -> Page:
     """Take one reStructuredText document apart. Never fails."""
     raw = document.text.split("\n")
     header, start = _header(raw)
+    table = _list_table(raw)
     links = {m[1].strip().lower(): m[2] for line in raw if (m := _TARGET.match(line))}
     lines = [_inline(_DOCINFO.sub(r"\1:", line)) for line in mask(raw, start)]
-    return assemble(Source(document, lines, _headings(lines), as_fields(header, "header"), links))
+    front = (*as_fields(header, "header"), *as_fields(table, "table"))
+    return assemble(Source(document, lines, _headings(lines), front, links))
 
 
 def _header(lines: list[str]) -> tuple[dict[str, str], int]:
     """Read the lines ``Name: value`` that a PEP begins with; an indented line goes on with the value."""
     found: dict[str, str] = {}
     name = ""
+    start = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    if start < len(lines) and lines[start].strip() == "::":  # a ZIP's header is a literal block
+        end = next((n for n in range(start + 1, len(lines)) if lines[n].strip() and lines[n][0] != " "), len(lines))
+        inner, length = _header([line.removeprefix("  ") for line in lines[start + 2 : end]])
+        return inner, end if length else 0
     for index, line in enumerate(lines):
         match = _HEADER.match(line)
         if match:
@@ -53,6 +63,26 @@ def _header(lines: list[str]) -> tuple[dict[str, str], int]:
         else:
             return (found, index) if len(found) > 1 else ({}, 0)
     return (found, len(lines)) if len(found) > 1 else ({}, 0)
+
+
+def _list_table(lines: list[str]) -> dict[str, str]:
+    """Read the first list-table as names and values, as OEPs have them; a row of more cells is none."""
+    found: dict[str, str] = {}
+    name = ""
+    begun = False
+    for line in lines:
+        begun = begun or bool(_TABLE.match(line))
+        row, cell = _TABLE_ROW.match(line), _TABLE_CELL.match(line)
+        if not begun or not line.strip():
+            continue
+        if row:
+            name = row[1].strip(" *")
+            found[name] = ""
+        elif cell and name:
+            found[name] = " ".join(part for part in (found[name], _inline(cell[1])) if part)
+        elif found and not line.startswith(" "):
+            break
+    return {name: value for name, value in found.items() if value}
 
 
 def mask(lines: list[str], start: int = 0) -> list[str]:

@@ -31,6 +31,9 @@ _MENU = re.compile(
     r"\bstatus(?:es)?\b.{0,40}\b(?:such as|are\b|one of|could be|can be)|^\W*(?:one of|options?)\b",
     re.IGNORECASE,
 )
+_BY_EAST = re.compile(
+    r"被[^。]{0,80}?(?:取代|替代|代替|替换|替換)|(?:に|によって|により)(?:よって)?(?:置き換え|取って代わ|廃止)"
+)
 ENOUGH = 4000  # characters of a section in which a status stands
 _FINAL = ("rejected", "deprecated", "superseded")
 _DATED = re.compile(_DATE)
@@ -51,7 +54,7 @@ class Reading:
 
 def clean(text: str) -> str:
     """Strip Markdown and HTML decoration: links and badges to their text, struck text away."""
-    text = re.sub(r"~~.*?~~", "", text)
+    text = re.sub(r"~~.*?~~|:[a-z][a-z0-9_+-]{2,30}:", "", text)
     text = re.sub(r"!?\[([^\]]{0,300})\](?:\([^)]{0,2000}\)|\[[^\]]{0,300}\])", r"\1", text)
     text = re.sub(r"<[^<>]{1,200}>|\\(?=\W)", " ", text)
     return re.sub(r"[*`\"“”]|(?<![^\W_])_+|_+(?![^\W_])", "", text)
@@ -65,6 +68,10 @@ def read(value: str) -> Reading:
     raw = raw if len(raw) <= 300 else raw[:299] + "…"  # noqa: PLR2004 - stated above
     if not lines:
         return Reading("", "", "" if not raw else "the status is only decoration")
+    if len(re.findall(r"\[ ?\]", value)) > 1 and not re.search(r"\[[xX✓]\]", value):
+        return Reading("", "", "no box of the status is ticked")
+    if _BY_EAST.search(raw):
+        return Reading("superseded", raw)
     if is_menu(value):
         return Reading("", "", "the status is unedited template text")
     status, note = _from_lines(lines)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from seed.importers.naming import LABELS, Name
@@ -19,7 +21,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _NUMBERING = re.compile(
-    r"^\W*(?:(?P<label>[A-Za-z]{2,8})\s?[-_#.]?\s?)??(?P<number>\d{1,8})(?P<mark>\s*[-–—:.)\]|]+\s*|\s+|$)(?!\d)"
+    r"^\W*(?:(?P<label>[A-Za-z]{2,8})\s?[-_#.]?\s?)??(?P<number>\d{1,8})(?P<mark>\s*[-–—:.)\]|·]+\s*|\s+|$)(?!\d)"
 )
 _LABEL = re.compile(r"^(?:ADR|RFC)\s*[:–—-]+\s*", re.IGNORECASE)
 _ENOUGH = 3
@@ -32,7 +34,7 @@ def split(heading: str, labels: frozenset[str] = frozenset(), *, bare: bool = Fa
     folder numbers its headings so.
     """
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
-    text = re.sub(r"^(\*\*|__)(.*)\1$", r"\2", re.sub(r"\s+", " ", text).strip())
+    text = re.sub(r"^(\*\*|__)(.*?)\1", r"\2", re.sub(r"\s+", " ", text).strip())
     match = _NUMBERING.match(text)
     label = (match["label"] or "").lower() if match else ""
     numbered = match and (label in LABELS | labels if label else bare or _ends_number(match["mark"]))
@@ -53,6 +55,22 @@ def numbers_bare(pages: Iterable[Page], names: Mapping[str, Name]) -> bool:
         number, mark, _ = page.title.partition(" ")
         own += bool(mark) and number.isdigit() and int(number) == names[page.path].value
     return own >= _ENOUGH
+
+
+def with_labels(pages: Iterable[Page], names: Mapping[str, Name]) -> dict[str, Name]:
+    """Return the names with the label of the heading where the file's number has none: "TEP-0012: Bells".
+
+    A label nobody knows counts on two pages at least, each with the number of its file.
+    """
+    found: dict[str, str] = {}
+    for page in pages:
+        match = _NUMBERING.match(page.title)
+        own = names[page.path].value
+        if match and match["label"] and own is not None and int(match["number"]) == own:
+            found[page.path] = match["label"].lower()
+    counts = Counter(found.values())
+    kept = {path: label for path, label in found.items() if label in LABELS or counts[label] > 1}
+    return {path: replace(name, label=name.label or kept.get(path, "")) for path, name in names.items()}
 
 
 def is_placeholder(page: Page) -> bool:

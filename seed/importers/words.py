@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 
 SUPERSEDED = r"sup+er[sc]+e+d+e?d"
+RETIRED_ABROAD = (
+    r"ersetzt|abgelöst|remplacée?|reemplazad[oa]|sustituid[oa]|substituíd[oa]|sostituit[oa]|vervangen|ersatt"
+    r"|zastąpion[ey]"
+)
+BY_ABROAD = r"durch|von|par|por|pela|da|door|av|przez"
 _ENGLISH = {
     # What is said of the work, not of the decision, comes first; refusals before the words they refuse.
     "": r"(?:not|un|non)[- ]?(?:yet )?implemented|implementation \w+",
     "not": r"not (?:accepted|approved|adopted|agreed|going ahead)",
     "proposed": r"not yet \w+|proposed|proposal|draft(?:ed|ing)?|pending|incomplete|w\.?i\.?p\.?|rfc|open|tbd"
-    r"|(?:in|under|needs?|for|awaiting)[- ](?:review|discussion|consideration|approval|decision|feedback)"
+    r"|(?:in|under|needs?|for|awaiting)[- ](?:\w+ )?(?:review|discussion|consideration|approval|decision|feedback)"
     r"|awaiting|reviewing|discussion|on[- ]hold|deferred|postponed|(?:work )?in[- ]progress|last call|todo"
-    r"|request for comments?|exploring|undecided|provisional|to be decided|planned|planning|idea",
+    r"|request for comments?|exploring|undecided|provisional|to be decided|planned|planning|idea"
+    r"|returned for revision|scheduled for \w+|active (?:review|discussion)|tbc|to be confirmed",
     "accepted": r"accepted|approved|adopted|agreed|ratified|decided|active|enacted|finali[sz]ed|final|done"
-    r"|signed off|in (?:force|use|effect)|effective|confirmed|recommended|amended|implementable|completed?"
+    r"|living|signed off|in (?:force|use|effect)|effective|confirmed|recommended|amended|implementable|completed?"
     r"|(?:partially |fully )?implemented|released|ready[- ]for[- ]release",
     "rejected": r"rejected|declined|denied|refused|abandoned|withdrawn|cancell?ed|dropped|discarded|dismissed"
     r"|won'?t (?:do|fix)|wontfix|turned down",
@@ -30,8 +36,7 @@ _ABROAD = {
     r"|承認(?:済み)?|採用(?:済み)?|已接受|已采纳|已採用",
     "rejected": r"abgelehnt|verworfen|rejetée?|rechazad[oa]|rejeitad[oa]|却下|不採用|已拒绝|已拒絕",
     "deprecated": r"veraltet|obsolète|obsolet[oa]|廃止|非推奨|已弃用|已廢棄|已废弃",
-    "superseded": r"ersetzt|abgelöst|remplacée?|reemplazad[oa]|substituíd[oa]|sostituit[oa]"
-    r"|置き換え|已取代|已被取代|已替代",
+    "superseded": rf"{RETIRED_ABROAD}|置き換え|已取代|已被取代|已替代",
 }
 _BY_STATUS = {status: f"{form}|{_ABROAD.get(status, form)}" for status, form in _ENGLISH.items()}
 _FORMS = {status: re.compile(rf"(?:{form})(?!\w)", re.IGNORECASE) for status, form in _BY_STATUS.items()}

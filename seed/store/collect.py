@@ -18,21 +18,10 @@ import numpy as np
 
 from seed.store import inspect, vectors, words
 from seed.store.database import guarded, writing
+from seed.store.engine import Collected
 from seed.store.store import Store
 
 _ROWS = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """What was dropped, or would be; ``size`` is the store's bytes before and after (equal for a dry run)."""
-
-    snapshots: int
-    files: int
-    passages: int
-    vectors: int
-    before: int
-    after: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import stat
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from seed.store import snapshots as packed
 from seed.store import vectors
 from seed.store.database import guarded
+from seed.store.parsed import numbers
 
 _PRIVATE = 0o077
 
@@ -61,9 +61,7 @@ def documents(database: sqlite3.Connection, keys: Iterable[str]) -> NDArray[np.u
     for key in keys:
         row = database.execute("SELECT heads, pids, owners FROM snapshots WHERE key = ?", (key,)).fetchone()
         if row is not None:
-            heads = len(json.loads(zlib.decompress(row[0]))["heads"])
-            pids, arrays = (np.frombuffer(part, dtype="<u4") for part in row[1:])
-            parts += [pids, arrays[len(pids) : len(pids) + heads]]
+            parts += packed.documents(*row)
     return np.unique(np.concatenate(parts))
 
 
@@ -79,9 +77,7 @@ def loose(
     held = set(keep.tolist())
     blobs = []
     for oid, version, parsed in database.execute("SELECT oid, version, parsed FROM blobs"):
-        _, _, cuts, title = json.loads(parsed)
-        named = {cut[0] for cut in cuts} | ({title[0]} if title[0] else set())
-        if not named <= held:
+        if not numbers(parsed) <= held:
             blobs.append((oid, version))
     rows = database.execute("SELECT pid, sha FROM passages").fetchall()
     wanted = {sha for pid, sha in rows if pid in held} | set(spare)

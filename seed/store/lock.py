@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from seed.errors import StoreError
+from seed.errors import BusyError, StoreError
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def _acquire(descriptor: int, path: Path, timeout: float) -> None:
     while not _try(descriptor):
         if time.monotonic() >= end:
             holder = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
-            raise StoreError(
+            raise BusyError(
                 f"another process (pid {holder}) is seeding and holds {path.name}",
                 "wait for it, or end that process",
             )

@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 
 from seed.embed.identity import Identity
 from seed.errors import StoreError
-from seed.store import vectors
-from seed.store.lock import exclusive
+from seed.store.engine import Engine
 from seed.store.paths import private_folder
-from seed.store.store import Store
 
 _SHA = 32
 _CHECK = 16
@@ -67,12 +65,12 @@ def write(folder: Path, identity: Identity, found: dict[bytes, NDArray[np.float3
         raise StoreError(f"{path} cannot be written: {exc.strerror}", "name a writable folder for --cache") from None
 
 
-def fill(store: Store, folder: Path, identity: Identity, wait: float = 60.0) -> int:
+def fill(store: Engine, folder: Path, identity: Identity, wait: float = 60.0) -> int:
     """Take over what the cache holds and the store lacks. Returns how many vectors that were. Raises `StoreError`."""
     held = read(folder, identity)
     if not held:
         return 0
-    with exclusive(store.lock_path, wait):
+    with store.exclusive(wait):
         store.register(identity)
         known = store.rows(identity, list(held))
         new = {sha: vector for sha, vector in held.items() if sha not in known}
@@ -80,15 +78,13 @@ def fill(store: Store, folder: Path, identity: Identity, wait: float = 60.0) -> 
     return len(new)
 
 
-def save(store: Store, folder: Path, identity: Identity) -> None:
+def save(store: Engine, folder: Path, identity: Identity) -> None:
     """Write what the store holds into the cache, beside what the cache had already. Raises `StoreError`."""
-    matrix = store.matrix(identity)
-    if matrix is None:
+    held = store.sound(identity)
+    if not held:
         return
     had = read(folder, identity)
-    bad = set(vectors.damaged(store.database, store.folder, identity.digest, identity.dimension))
-    rows = vectors.every(store.database, identity.digest)
-    found = had | {sha: np.asarray(matrix[row]) for sha, row in rows.items() if sha not in bad}
+    found = had | held
     if found.keys() != had.keys() or not cache_file(folder, identity).exists():
         write(folder, identity, found)
 

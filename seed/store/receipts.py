@@ -28,25 +28,39 @@ def receipts_file(folder: Path) -> Path:
     return folder / "receipts.db"
 
 
+class Links:
+    """Follows a chain of receipts; ``identify`` gives the id that a receipt's content has to bear."""
+
+    def __init__(self, identify: Callable[[Receipt], str]) -> None:
+        self._identify = identify
+        self._seen = {""}
+
+    def problem(self, ident: str, body: Receipt) -> str:
+        """Return what is wrong with the next receipt, kept under ``ident``, or ""."""
+        if body.get("id") != ident or self._identify(body) != ident:
+            return f"({ident[:19]}) was changed after it was written"
+        if body.get("previous") not in self._seen:
+            return f"({ident[:19]}) names one before it that is not there"
+        self._seen.add(ident)
+        return ""
+
+
 def broken_link(path: Path, identify: Callable[[Receipt], str]) -> tuple[int, str]:
     """Return (how many receipts there are, what is wrong with the chain or ""), without changing a byte.
 
     ``identify`` gives the id that a receipt's content has to bear. Two chains stand in one file after a restore on
     a machine with receipts of its own, so each has to name one that stands before it, not the very last.
     """
-    number, seen = 0, {""}
+    number = 0
     try:
         with closing(open_reading(path)) as database:
             if found := fault(database):
                 return 0, f"the file is damaged: {found}"
+            links = Links(identify)
             for ident, text in database.execute("SELECT id, body FROM receipts ORDER BY number"):
-                body = json.loads(text)
                 number += 1
-                if body.get("id") != ident or identify(body) != ident:
-                    return number, f"receipt {number} ({ident[:19]}) was changed after it was written"
-                if body.get("previous") not in seen:
-                    return number, f"receipt {number} ({ident[:19]}) names one before it that is not there"
-                seen.add(ident)
+                if problem := links.problem(ident, json.loads(text)):
+                    return number, f"receipt {number} {problem}"
     except (sqlite3.Error, ValueError, StoreError) as exc:
         return number, f"it cannot be read after receipt {number}: {exc}"
     return number, ""
@@ -86,14 +100,20 @@ class Receipts:
 
     def get(self, ident: str) -> list[Receipt]:
         """Return the receipts whose id starts with ``ident`` ("sha256:" may be left out), at most two."""
+        if not ident.isascii():
+            return []  # nor could a lone surrogate be looked up
         prefix = "sha256:" + ident.removeprefix("sha256:").replace("%", "").replace("_", "")
         rows = self.database.execute("SELECT body FROM receipts WHERE id LIKE ? LIMIT 2", (prefix + "%",))
         return [json.loads(row[0]) for row in rows]
 
-    def newest(self, limit: int) -> list[Receipt]:
-        """Return the newest receipts first."""
-        rows = self.database.execute("SELECT body FROM receipts ORDER BY number DESC LIMIT ?", (limit,))
+    def newest(self, limit: int, skip: int = 0) -> list[Receipt]:
+        """Return the newest receipts first, after leaving out the newest ``skip``."""
+        rows = self.database.execute("SELECT body FROM receipts ORDER BY number DESC LIMIT ? OFFSET ?", (limit, skip))
         return [json.loads(row[0]) for row in rows]
+
+    def count(self) -> int:
+        """Return how many receipts there are."""
+        return int(self.database.execute("SELECT COUNT(*) FROM receipts").fetchone()[0])
 
     def chain(self) -> list[Receipt]:
         """Return all receipts, oldest first."""

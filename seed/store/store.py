@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +15,12 @@ from numpy.typing import NDArray
 
 from seed.embed.identity import Identity
 from seed.errors import StoreError
-from seed.passages import Passage
-from seed.record import Problem, Record
-from seed.snapshot import Cut, Snapshot, record_from_json
-from seed.store import snapshots, vectors, words
+from seed.snapshot import Cut, Snapshot
+from seed.store import inspect, snapshots, vectors, words
 from seed.store.database import guarded, open_disposable, open_reading, set_aside, writing
+from seed.store.engine import Collected, Index
 from seed.store.lock import exclusive
+from seed.store.parsed import Document, Stored, Unseen, from_json, to_json
 from seed.text import word_count
 
 _SET_ASIDE_SECONDS = 10.0
@@ -29,33 +28,10 @@ KEEP_SNAPSHOTS = 24
 """Older snapshots are dropped when a new one is published: Git can always give them back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What the store holds of one blob: the record or None, problems, passages, and its words-only document."""
-
-    record: Record | None
-    problems: tuple[Problem, ...]
-    cuts: tuple[Cut, ...] = ()
-    lengths: tuple[int, ...] = ()
-    title_pid: int = 0
-    title_length: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """A freshly parsed blob on its way into the store, with the index terms of each of its documents."""
-
-    oid: str
-    record: Record | None
-    problems: tuple[Problem, ...]
-    passages: tuple[Passage, ...]
-    passage_terms: tuple[Counter[str], ...]
-    title: str
-    title_terms: Counter[str]
-
-
 class Store:
-    """One repository's store. Readers never wait; writers hold the seeding lock (seed.store.lock)."""
+    """One repository's store in one folder. Readers never wait; writers hold the seeding lock (seed.store.lock)."""
+
+    name = "sqlite"
 
     def __init__(self, folder: Path, *, reading: bool = False) -> None:
         """Open the store, made at the first use; with ``reading`` as it stands, which must be there already."""
@@ -87,6 +63,10 @@ class Store:
         """Return the file that a seeding process locks."""
         return self.folder / "seeding.lock"
 
+    def exclusive(self, timeout: float) -> AbstractContextManager[None]:
+        """Hold the seeding lock for the block, waiting at most ``timeout`` seconds."""
+        return exclusive(self.lock_path, timeout)
+
     # --- parsed records -------------------------------------------------------------------------------------
 
     @guarded
@@ -98,7 +78,7 @@ class Store:
             marks = ",".join("?" * len(part))
             query = f"SELECT oid, parsed FROM blobs WHERE version = ? AND oid IN ({marks})"  # noqa: S608 - only question marks
             for oid, parsed in self.database.execute(query, (version, *part)):
-                found[oid] = _stored_from_json(parsed)
+                found[oid] = from_json(parsed)
         return found
 
     @guarded
@@ -107,39 +87,19 @@ class Store:
         with writing(self.database):
             documents: dict[int, Counter[str]] = {}
             for item in unseen:
-                parsed = self._add_one(item, documents)
+                parsed = to_json(item, partial(self._document, documents))
                 self.database.execute("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", (item.oid, version, parsed))
             words.add_segment(self.database, documents)
 
-    def _add_one(self, item: Unseen, documents: dict[int, Counter[str]]) -> str:
-        cuts = []
-        for passage, terms in zip(item.passages, item.passage_terms, strict=True):
-            length = word_count(terms)
-            pid = self._document(passage.sha, passage.text, passage.skip, terms, documents)
-            cuts.append([pid, passage.section, passage.start, passage.end, length])
-        title = [0, 0]
-        if item.record is not None:
-            sha = zlib.crc32(item.title.encode()).to_bytes(4, "big") + b"title" + item.title.encode()
-            title = [
-                self._document(sha, item.title, len(item.title), item.title_terms, documents),
-                word_count(item.title_terms),
-            ]
-        record = {k: v for k, v in asdict(item.record).items() if v and k != "body"} if item.record else None
-        problems = [asdict(p) for p in item.problems]
-        return json.dumps([record, problems, cuts, title], ensure_ascii=False, separators=(",", ":"))
-
-    def _document(
-        self, sha: bytes, text: str, skip: int, terms: Counter[str], documents: dict[int, Counter[str]]
-    ) -> int:
-        row = self.database.execute("SELECT pid FROM passages WHERE sha = ?", (sha,)).fetchone()
+    def _document(self, documents: dict[int, Counter[str]], document: Document) -> int:
+        row = self.database.execute("SELECT pid FROM passages WHERE sha = ?", (document.sha,)).fetchone()
         if row:
             return int(row[0])
-        length = word_count(terms)
-        values = (sha, length, skip, text)
+        values = (document.sha, word_count(document.terms), document.skip, document.text)
         pid = self.database.execute(
             "INSERT INTO passages (sha, length, skip, text) VALUES (?, ?, ?, ?)", values
         ).lastrowid
-        documents[int(pid or 0)] = terms
+        documents[int(pid or 0)] = document.terms
         return int(pid or 0)
 
     def cuts(self, oid: str, version: str) -> tuple[Cut, ...]:
@@ -163,6 +123,9 @@ class Store:
     def postings(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Return (document numbers, counts) of an index term."""
         return words.postings(self.database, term)
+
+    def expect(self, terms: Iterable[str]) -> None:
+        """Do nothing: a term costs some microseconds here."""
 
     # --- snapshots ------------------------------------------------------------------------------------------
 
@@ -194,6 +157,10 @@ class Store:
         if row is None:
             return None
         return snapshots.decode(row)
+
+    def snapshots(self) -> list[tuple[str, str, float]]:
+        """Return (key, commit, seconds since the epoch) of every snapshot, newest first."""
+        return inspect.snapshots(self.database)
 
     @guarded
     def note(self, name: str, value: str = "") -> None:
@@ -230,6 +197,26 @@ class Store:
     def rows(self, identity: Identity, shas: Sequence[bytes]) -> dict[bytes, int]:
         """Return the row of each text (sha256) that has a vector."""
         return vectors.known(self.database, identity.digest, shas)
+
+    def held(self, identity: Identity) -> int:
+        """Return how many rows the file of an identity holds."""
+        matrix = self.matrix(identity)
+        return 0 if matrix is None else len(matrix)
+
+    def read_vectors(self, identity: Identity, rows: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return the vectors (n, dimension) of rows (n,)."""
+        matrix = self.matrix(identity)
+        return np.empty((0, identity.dimension), np.float32) if matrix is None else np.asarray(matrix[rows])
+
+    @guarded
+    def sound(self, identity: Identity) -> dict[bytes, NDArray[np.float32]]:
+        """Return text's sha256 -> vector of all that match their checksum."""
+        matrix = self.matrix(identity)
+        if matrix is None:
+            return {}
+        bad = set(vectors.damaged(self.database, self.folder, identity.digest, identity.dimension))
+        rows = vectors.every(self.database, identity.digest)
+        return {sha: np.asarray(matrix[row]) for sha, row in rows.items() if sha not in bad}
 
     @guarded
     def add_vectors(self, identity: Identity, found: Mapping[bytes, NDArray[np.float32]]) -> None:
@@ -285,24 +272,26 @@ class Store:
                     (floors, key, identity.digest),
                 )
 
+    def prepare(self, identity: Identity) -> None:
+        """Do nothing: vectors lie in a file that is mapped into memory, and all of them are compared."""
+
+    def index(self, key: str, identity: Identity, count: int) -> Index | None:  # noqa: ARG002 - the Protocol's
+        """Return None: all vectors are compared."""
+        return None
+
+    def collect(self, keep: Sequence[str], spare: Iterable[bytes] = (), *, dry_run: bool = False) -> Collected:
+        """Drop what the snapshots ``keep`` do not refer to (see `seed.store.collect`); holds the seeding lock."""
+        from seed.store.collect import collect
+
+        return collect(self, keep, spare, dry_run=dry_run)
+
 
 def open_store(folder: Path) -> Store:
     """Open a store, for reading alone where the disk takes no writing. Raises `StoreError`."""
     try:
         return Store(folder)
     except StoreError:
-        if not (folder / "store.db").is_file():
+        path = folder / "store.db"
+        if not path.is_file() or not path.stat().st_size:  # the disk took its name and nothing of it
             raise
         return Store(folder, reading=True)
-
-
-def _stored_from_json(text: str) -> Stored:
-    record, problems, cuts, title = json.loads(text)
-    return Stored(
-        record=record_from_json(record) if record else None,
-        problems=tuple(Problem(**p) for p in problems),
-        cuts=tuple(Cut(*cut[:4]) for cut in cuts),
-        lengths=tuple(cut[4] for cut in cuts),
-        title_pid=title[0],
-        title_length=title[1],
-    )

@@ -55,7 +55,9 @@ def every(database: sqlite3.Connection, identity: str) -> dict[bytes, int]:
 def append(
     database: sqlite3.Connection, folder: Path, identity: str, vectors: Mapping[bytes, NDArray[np.float32]]
 ) -> None:
-    """Store the vectors of texts (by sha256); the caller holds the seeding lock."""
+    """Store the vectors of texts (by sha256) that have none yet; the caller holds the seeding lock."""
+    held = known(database, identity, list(vectors))
+    vectors = {sha: vector for sha, vector in vectors.items() if sha not in held}
     if not vectors:
         return
     dimension = len(next(iter(vectors.values())))

@@ -88,7 +88,9 @@ class Archive:
         if len(matches) > 1:
             several = ", ".join(matches[:5])
             raise SidecarError(f"{name} begins {len(matches)} transcripts: {several}", "write more of it")
-        return self.load(matches[0] if matches else name)
+        if not matches:  # and no file is looked for under a name that an agent made up
+            raise SidecarError(f"no transcript {name[:200]} is archived here", "see `sidecar transcript list`")
+        return self.load(matches[0])
 
     def store(  # one capture has this many facts, and a class for them would hide them
         self,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 from seed.errors import SidecarError
+from sidecar.quote import one_line
 
 # command -> (module, attribute). A command's module is imported when it is called or when its help is shown.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("sidecar.cli.init_cmd", "init"),
     "seed": ("sidecar.cli.seed_cmd", "seed"),
     "recall": ("sidecar.cli.recall_cmd", "recall"),
     "show": ("sidecar.cli.read_cmd", "show"),
@@ -30,10 +33,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "receipts": ("sidecar.cli.receipts_cmd", "receipts"),
     "calibrate": ("sidecar.cli.calibrate_cmd", "calibrate"),
     "import": ("sidecar.cli.import_cmd", "command"),
+    "export": ("sidecar.cli.export_cmd", "export"),
     "transcript": ("sidecar.cli.transcript_cmd", "command"),
     "hooks": ("sidecar.cli.hooks_cmd", "hooks"),
     "serve": ("sidecar.cli.serve_cmd", "serve"),
+    "explore": ("sidecar.cli.explore_cmd", "explore"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
+    "completion": ("sidecar.cli.completion_cmd", "completion"),
     "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
     "gc": ("sidecar.cli.keep_cmd", "gc"),
     "backup": ("sidecar.cli.keep_cmd", "backup"),
@@ -67,34 +73,47 @@ def main(arguments: list[str] | None = None) -> int:
         click.ClickException,
         click.Abort,
         KeyboardInterrupt,
-        OSError,
-        MemoryError,
-        RecursionError,
+        UnicodeDecodeError,
+        *_SYSTEM,
     ) as exc:
-        return _fail(*_told(exc))
+        return _fail(exc, as_json="--json" in (sys.argv[1:] if arguments is None else arguments))
     return result if isinstance(result, int) else 0
 
 
-def _told(exc: BaseException) -> tuple[str, int]:
-    """Return the one line and the exit code of an error."""
+def _told(exc: BaseException) -> tuple[str, str, int]:
+    """Return what happened, what to do about it, and the exit code."""
     import click
 
     if isinstance(exc, SidecarError):
-        return str(exc), exc.code
+        return exc.message, exc.fix, exc.code
     if isinstance(exc, click.ClickException):
-        hint = f" - see '{exc.ctx.command_path} --help'" if isinstance(exc, click.UsageError) and exc.ctx else ""
-        return exc.format_message() + hint, 2
+        hint = f"see '{exc.ctx.command_path} --help'" if isinstance(exc, click.UsageError) and exc.ctx else ""
+        return exc.format_message(), hint, 2
+    if isinstance(exc, UnicodeDecodeError):
+        return "the input is not UTF-8 text", "save it as UTF-8, or name the file that was meant", 2
     if isinstance(exc, (click.Abort, KeyboardInterrupt)):
-        return "stopped - nothing half-done is kept", 130
+        return "stopped", "nothing half-done is kept", 130
     where = getattr(exc, "filename", None)
     if where:
         reason = getattr(exc, "strerror", None) or exc
-        return f"{where}: {reason} - check that it exists, is readable, and that the disk has room", 2
-    return f"{exc or type(exc).__name__} - see 'sidecar doctor'", 2
+        return f"{where}: {reason}", "check that it exists, is readable, and that the disk has room", 2
+    return str(exc or type(exc).__name__), "see 'sidecar doctor'", 2
 
 
-def _fail(text: str, code: int) -> int:
-    print("sidecar: " + " ".join(text.split("\n")), file=sys.stderr)
+def _fail(exc: BaseException, *, as_json: bool) -> int:
+    """Say the error in one line on standard error; with --json also as an object, so that its reader gets one.
+
+    An error that holds several problems of one file in ``lines`` is a line for each.
+    """
+    message, fix, code = _told(exc)
+    for line in getattr(exc, "lines", None) or [f"{message} - {fix}" if fix else message]:
+        print("sidecar: " + one_line(line), file=sys.stderr)  # a repository it quotes must not steer a terminal
+    if as_json:
+        from sidecar.cli.common import print_json
+
+        with suppress(OSError):  # the reader may be what failed
+            print_json({"format": 1, "error": {"message": message, "fix": fix, "code": code}})
+            sys.stdout.flush()
     return code
 
 

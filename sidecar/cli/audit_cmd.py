@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from sidecar.cli.common import json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 
 _BUDGET_SECONDS = 30.0
 
 
-@click.command(epilog="Example: sidecar audit --quiet --exit-code")
+@click.command(epilog=examples("sidecar audit", "sidecar audit --quiet --exit-code"))
 @click.option("--quiet", is_flag=True, help="Print nothing when there is nothing to do.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 when there is something to do.")
 @json_option

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from sidecar.cli.common import Progress, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
 
 
-@click.command(epilog="Example: sidecar calibrate --dry-run")
+@click.command(epilog=examples("sidecar calibrate --dry-run", "sidecar calibrate"))
 @click.option(
     "--method",
     type=click.Choice(["max_probe", "conformal"]),

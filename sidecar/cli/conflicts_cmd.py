@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import click
 
-from sidecar.cli.common import json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 
 _BUDGET_SECONDS = 30.0
 
 
-@click.group()
+@click.group(epilog=examples("sidecar conflicts scan", "sidecar conflicts list"))
 def conflicts() -> None:
     """Find records that may contradict each other; record what was judged, and close it."""
 
 
-@conflicts.command(epilog="Example: sidecar conflicts scan -k 5 --json")
+@conflicts.command(epilog=examples("sidecar conflicts scan -k 5 --json"))
 @click.option("--all", "everything", is_flag=True, help="Compare all anew, not only what changed since the last scan.")
-@click.option("-k", "limit", default=20, show_default=True, metavar="N", help="How many pairs at most.")
+@click.option(
+    "-k", "limit", default=20, show_default=True, type=click.IntRange(1), metavar="N", help="How many pairs at most."
+)
 @json_option
 @repo_option
 def scan(everything: bool, limit: int, as_json: bool, repo: str) -> None:
@@ -30,7 +32,7 @@ def scan(everything: bool, limit: int, as_json: bool, repo: str) -> None:
 
 
 @conflicts.command(
-    epilog='Example: sidecar conflicts record decision-1 decision-9 contradicts --reason "30 s against 60 s"'
+    epilog=examples('sidecar conflicts record decision-1 decision-9 contradicts --reason "30 s against 60 s"')
 )
 @click.argument("one", metavar="ID")
 @click.argument("other", metavar="ID")
@@ -52,7 +54,7 @@ def record(one: str, other: str, verdict: str, reason: str, agent: str, session:
 
 
 @conflicts.command(
-    epilog='Example: sidecar conflicts resolve finding-20261129-1a2b3c --reason "decision-9 was amended"'
+    epilog=examples('sidecar conflicts resolve finding-20261129-1a2b3c --reason "decision-9 was amended"')
 )
 @click.argument("ident", metavar="FINDING")
 @click.option("--reason", required=True, help="How it was settled, in one sentence.")
@@ -71,7 +73,7 @@ def resolve(ident: str, reason: str, agent: str, session: str, as_json: bool, re
     print_json(done) if as_json else print("\n".join(recorded(done)))
 
 
-@conflicts.command("list", epilog="Example: sidecar conflicts list")
+@conflicts.command("list", epilog=examples("sidecar conflicts list"))
 @json_option
 @repo_option
 def list_(as_json: bool, repo: str) -> None:

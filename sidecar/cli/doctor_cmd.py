@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 from sidecar.quote import one_line
 
 if TYPE_CHECKING:
     from sidecar.doctor.finding import Report
 
 
-@click.command(epilog="Example: sidecar doctor --deep")
+@click.command(epilog=examples("sidecar doctor", "sidecar doctor --deep --json"))
 @click.option(
     "--deep", is_flag=True, help="Also probe hooks by a commit in a temporary clone, and read all that is kept."
 )

@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from sidecar.cli.common import json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 from sidecar.cli.transcript_read import safe
 
 
-@click.command(epilog="Example: sidecar graph seed/store/store.py --depth 2")
+@click.command(
+    epilog=examples("sidecar graph decision-0007", "sidecar graph seed/store/store.py --depth 2", "sidecar graph stats")
+)
 @click.argument("about", metavar="ID|PATH|stats")
 @click.option("--type", "types", multiple=True, metavar="T", help="Only edges of this type (may be repeated).")
 @click.option("--depth", default=1, show_default=True, metavar="N", help="Steps to walk.")

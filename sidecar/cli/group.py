@@ -9,6 +9,9 @@ from typing import Any
 import click
 
 from sidecar.cli import COMMANDS
+from sidecar.cli.common import examples
+
+HELP = ["-h", "--help"]
 
 
 class LazyGroup(click.Group):
@@ -23,8 +26,9 @@ class LazyGroup(click.Group):
         if cmd_name in COMMANDS:
             module, attribute = COMMANDS[cmd_name]
             command: click.Command = getattr(import_module(module), attribute)
-            return command
-        return _extensions().get(cmd_name) or super().get_command(ctx, cmd_name)
+            return _named(command)
+        extension = _extensions().get(cmd_name)
+        return _named(extension) if extension else super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -37,6 +41,14 @@ class LazyGroup(click.Group):
             hint = f"did you mean '{near[0]}'?" if near else "see 'sidecar --help'"
             raise click.UsageError(f"there is no command {args[0]!r} - {hint}")
         return super().resolve_command(ctx, args)
+
+
+def _named(command: click.Command) -> click.Command:
+    """Give a command its names of --help, whoever asks it first: click remembers them with the command."""
+    command.context_settings.setdefault("help_option_names", HELP)
+    for child in command.commands.values() if isinstance(command, click.Group) else ():
+        _named(child)
+    return command
 
 
 def _extensions() -> dict[str, click.Command]:
@@ -58,7 +70,16 @@ def _version(ctx: click.Context, _: click.Parameter, value: Any) -> None:  # noq
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": HELP, "max_content_width": 100},
+    epilog=examples(
+        "sidecar init",
+        'sidecar recall "Which database holds session state?"',
+        'sidecar new decision "Session state lives in SQLite"',
+        "sidecar recall --help",
+    ),
+)
 @click.option("--version", is_flag=True, callback=_version, expose_value=False, is_eager=True, help="Show the version.")
 def sidecar() -> None:
     """Ask what a project has decided, and get what still applies, or an honest no match."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 
 if TYPE_CHECKING:
     from sidecar.hooks.status import Status
@@ -18,12 +18,12 @@ INVALID = 65
 commit for this one only, since an interpreter or package that is broken ends in 1 as well."""
 
 
-@click.group(epilog="Example: sidecar hooks install")
+@click.group(epilog=examples("sidecar hooks install", "sidecar hooks status"))
 def hooks() -> None:
     """Install, remove or look at the Git hooks that keep the store warm and check staged records."""
 
 
-@hooks.command(epilog="Example: sidecar hooks install")
+@hooks.command(epilog=examples("sidecar hooks install"))
 @json_option
 @repo_option
 def install(as_json: bool, repo: str) -> None:
@@ -35,7 +35,7 @@ def install(as_json: bool, repo: str) -> None:
     _show(repo, as_json=as_json)
 
 
-@hooks.command(epilog="Example: sidecar hooks uninstall")
+@hooks.command(epilog=examples("sidecar hooks uninstall"))
 @json_option
 @repo_option
 def uninstall(as_json: bool, repo: str) -> None:
@@ -47,7 +47,7 @@ def uninstall(as_json: bool, repo: str) -> None:
     _show(repo, as_json=as_json)
 
 
-@hooks.command(epilog="Example: sidecar hooks status --json")
+@hooks.command(epilog=examples("sidecar hooks status --json"))
 @json_option
 @repo_option
 def status(as_json: bool, repo: str) -> None:
@@ -55,7 +55,7 @@ def status(as_json: bool, repo: str) -> None:
     _show(repo, as_json=as_json)
 
 
-@hooks.command(hidden=True)
+@hooks.command(hidden=True, epilog=examples("sidecar hooks run post-commit"))
 @click.argument("name")
 @repo_option
 def run(name: str, repo: str) -> int:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 
 
-@click.command(epilog="Example: sidecar gc --dry-run")
+@click.command(epilog=examples("sidecar gc --dry-run", "sidecar gc"))
 @click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
 @json_option
 @repo_option
@@ -26,7 +26,7 @@ def gc(dry_run: bool, as_json: bool, repo: str) -> None:
     print(f"{'Would drop' if dry_run else 'Dropped'} {told}; {done['kept']} snapshots stay{sizes}.")
 
 
-@click.command(epilog="Example: sidecar backup ~/sidecar-backup.zip")
+@click.command(epilog=examples("sidecar backup ~/sidecar-backup.zip"))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @json_option
 @repo_option
@@ -42,7 +42,7 @@ def backup(file: Path, as_json: bool, repo: str) -> None:
     print(f"{file}: {counts}, {done['bytes']} bytes. It holds questions and sessions as they are: keep it private.")
 
 
-@click.command(epilog="Example: sidecar restore ~/sidecar-backup.zip")
+@click.command(epilog=examples("sidecar restore ~/sidecar-backup.zip"))
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @json_option
 @repo_option

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from sidecar import tell
-from sidecar.cli.common import json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 
 _BUDGET_SECONDS = 30.0
 
@@ -22,7 +22,9 @@ def _say(done: dict[str, Any], text: Callable[[Mapping[str, Any]], list[str]], *
         print("\n".join(text(done)))
 
 
-@click.command(epilog="Example: sidecar propose record.yaml --session 5f1c")
+@click.command(
+    epilog=examples("sidecar propose record.yaml --session 5f1c", "sidecar propose - --dry-run < record.yaml")
+)
 @click.argument("file", metavar="FILE|-")
 @click.option(
     "--onto", type=click.Choice(["default", "current"]), default="default", help="Branch from HEAD: 'current'."
@@ -46,7 +48,7 @@ def propose(file: str, onto: str, agent: str, session: str, work: str, dry_run: 
     _say(done, tell.proposed, as_json=as_json)
 
 
-@click.command(epilog="Example: sidecar candidates --json")
+@click.command(epilog=examples("sidecar candidates"))
 @json_option
 @repo_option
 def candidates(as_json: bool, repo: str) -> None:
@@ -58,7 +60,12 @@ def candidates(as_json: bool, repo: str) -> None:
     _say(found, tell.waiting, as_json=as_json)
 
 
-@click.command(epilog="Example: sidecar promote decision-20261129-1a2b3c")
+@click.command(
+    epilog=examples(
+        "sidecar promote decision-20261129-1a2b3c",
+        "sidecar promote decision-20261129-1a2b3c --status accepted --trust user_confirmed --no-push",
+    )
+)
 @click.argument("idents", nargs=-1, required=True, metavar="ID...")
 @click.option("--status", default="", help="The status to promote to; by default the one its kind starts with.")
 @click.option("--trust", default="", help="Raise the trust, such as user_confirmed; it never rises unasked.")
@@ -79,7 +86,7 @@ def promote(
     _say(done, tell.promoted, as_json=as_json)
 
 
-@click.command(epilog="Example: sidecar withdraw decision-20261129-1a2b3c")
+@click.command(epilog=examples("sidecar withdraw decision-20261129-1a2b3c"))
 @click.argument("ident", metavar="ID")
 @json_option
 @repo_option
@@ -92,7 +99,7 @@ def withdraw(ident: str, as_json: bool, repo: str) -> None:
     _say(done, tell.withdrawn, as_json=as_json)
 
 
-@click.command(epilog="Example: sidecar done fact-0012")
+@click.command(epilog=examples("sidecar done fact-0012"))
 @click.argument("ident", metavar="ID")
 @json_option
 @repo_option

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from sidecar.cli.common import Progress, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option, say
 
 BUDGET_SECONDS = 30.0
 
@@ -29,7 +27,13 @@ def filters(command: click.decorators.FC) -> click.decorators.FC:
     return command
 
 
-@click.command(epilog='Example: sidecar recall "Where does the store live?" -k 3')
+@click.command(
+    epilog=examples(
+        'sidecar recall "Where does the store live?"',
+        'sidecar recall "Which database?" --also "Where is state kept?" -k 3',
+        'sidecar recall "caching" --status all --after 2026-01-01 --json',
+    )
+)
 @click.argument("words", nargs=-1)
 @click.option("--also", multiple=True, metavar="TEXT", help="Another phrasing of the same question (may be repeated).")
 @click.option("-k", "limit", default=5, show_default=True, metavar="N", help="How many records at most.")
@@ -69,5 +73,5 @@ def recall(
     if as_json:
         print_json(answer)
     else:
-        print(render(answer, colour=sys.stdout.isatty()))
+        say(render(answer, colour=in_colour()))
     return 1 if exit_code and answer["verdict"] == "none" else 0

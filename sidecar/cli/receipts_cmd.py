@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from seed.errors import SidecarError
-from sidecar.cli.common import Progress, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, json_option, print_json, provider, read_text, repo_option
 
 if TYPE_CHECKING:
     from sidecar.provider import Provider
 
 
-@click.group()
+@click.group(epilog=examples("sidecar receipts list", "sidecar receipts verify 3f2a"))
 def receipts() -> None:
     """Look at receipts and replay them."""
 
 
-@receipts.command("list", epilog="Example: sidecar receipts list -n 5")
+@receipts.command("list", epilog=examples("sidecar receipts list -n 5"))
 @click.option("-n", "limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many, newest first.")
 @json_option
 @repo_option
@@ -38,7 +37,7 @@ def list_(limit: int, as_json: bool, repo: str) -> None:
         print("No receipts yet. Every 'sidecar recall' leaves one.")
 
 
-@receipts.command(epilog="Example: sidecar receipts show 3f2a > receipt.json")
+@receipts.command(epilog=examples("sidecar receipts show 3f2a", "sidecar receipts show 3f2a --share > receipt.json"))
 @click.argument("ident", metavar="ID")
 @click.option("--share", is_flag=True, help="The form that holds the question's hash instead of its text.")
 @json_option
@@ -53,7 +52,7 @@ def show(ident: str, share: bool, as_json: bool, repo: str) -> None:
     print_json(shareable(receipt) if share else receipt)
 
 
-@receipts.command(epilog="Example: sidecar receipts verify 3f2a")
+@receipts.command(epilog=examples("sidecar receipts verify 3f2a", "sidecar receipts verify - < receipt.json"))
 @click.argument("what", metavar="ID|FILE|-")
 @json_option
 @repo_option
@@ -76,11 +75,8 @@ def verify(what: str, as_json: bool, repo: str) -> int:
 def _read(opened: Provider, what: str) -> dict[str, Any]:
     from sidecar.receipt import parse_receipt
 
-    if what == "-":
-        return parse_receipt(sys.stdin.read(), "standard input")
-    path = Path(what)
-    if path.is_file():
-        return parse_receipt(path.read_text(encoding="utf-8"), what)
+    if what == "-" or Path(what).exists():
+        return parse_receipt(read_text(what), "standard input" if what == "-" else what)
     return _by_id(opened, what)
 
 

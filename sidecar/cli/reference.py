@@ -1,4 +1,4 @@
-"""Generate the command reference of the README from the commands themselves; a test checks that it is current."""
+"""Generate the command reference: the README's table and the pages under docs/reference; a test checks both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def reference() -> str:
     """Return the table of all commands with their arguments and what they do."""
     from sidecar.cli.group import sidecar
 
-    context = click.Context(sidecar, info_name="sidecar")
+    context = click.Context(sidecar, info_name="sidecar", **sidecar.context_settings)
     rows = ["| command | does |", "|---|---|"]
     for name in sidecar.list_commands(context):
         command = sidecar.get_command(context, name)
@@ -50,10 +50,14 @@ def updated(readme: str) -> str:
 
 
 def main() -> None:
-    """Rewrite README.md in the current folder."""
+    """Rewrite README.md and docs/reference in the current folder."""
+    from sidecar.cli.reference_pages import pages
+
     path = Path("README.md")
     path.write_text(updated(path.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"{path} is current", file=sys.stderr)
+    for name, text in pages().items():
+        Path("docs/reference", name).write_text(text, encoding="utf-8")
+    print(f"{path} and docs/reference are current", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from seed.errors import SidecarError
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 
 GATE_NOTE = "The questions of the recall gate that move are not shown here: see the gate's own job."
 
 
-@click.command(epilog="Example: sidecar review origin/main..HEAD --markdown")
+@click.command(epilog=examples("sidecar review origin/main..HEAD --markdown"))
 @click.argument("revisions", metavar="BASE..HEAD", default="")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a comment for a pull request.")
 @json_option

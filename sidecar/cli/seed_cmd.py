@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from sidecar.cli.common import Progress, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
 
 
-@click.command(epilog="Example: sidecar seed --commit main")
+@click.command(epilog=examples("sidecar seed", "sidecar seed --commit main --cache .cache/sidecar"))
 @click.option("--commit", "revision", default="HEAD", show_default=True, metavar="REV", help="Which commit's records.")
 @click.option("--quiet", is_flag=True, help="Print nothing when all goes well.")
 @click.option("--cache", default="", metavar="DIR", help="A portable cache of vectors, read before and written after.")

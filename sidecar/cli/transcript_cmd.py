@@ -15,18 +15,20 @@ from seed.errors import SidecarError
 from seed.transcript.capture import Options
 from sidecar import history
 from sidecar.cli import transcript_find, transcript_read
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 from sidecar.cli.transcript_read import Size
 
 POLL_SECONDS = 1.0
 
 
-@click.group()
+@click.group(epilog=examples("sidecar transcript capture --newest", "sidecar transcript list"))
 def command() -> None:
     """Keep agents' sessions, prove that they are whole, and read them back."""
 
 
-@command.command(epilog="Example: sidecar transcript capture --newest")
+@command.command(
+    epilog=examples("sidecar transcript capture --newest", "sidecar transcript capture session.jsonl --redact")
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--newest", is_flag=True, help="The newest session that an agent had in this repository.")
 @click.option("--follow", is_flag=True, help="Capture again whenever the file grows, until stopped.")
@@ -46,32 +48,43 @@ def capture(  # one argument an option
     hook: bool,
     as_json: bool,
     repo: str,
-) -> None:
+) -> int:
     """Keep session files as they are; a file that grew stores only what is new."""
     options = Options(limit, incomplete, redact)
     if hook:
         from sidecar.cli.transcript_hook import capture_hooked
 
         capture_hooked(files, options, repo)
-        return
+        return 0
     opened = history.open_history(Path(repo))
     paths = _chosen(opened, files, newest=newest)
     if follow:
         _follow(opened, paths[0], options, as_json=as_json)
-        return
+        return 0
     kept, errors = [], []
     for path in paths:
         try:
             kept.append(history.captured(history.capture(opened, path, _now(), options)))
         except SidecarError as error:  # the others are kept all the same
             errors.append(error)
-    if as_json and kept:
-        print_json({"format": 1, "captured": kept})
-    elif not as_json:
+    if not paths:
+        raise SidecarError(f"no session is in {', '.join(map(str, files))}", "name a session file, or use --newest")
+    return _kept(kept, errors, as_json=as_json)
+
+
+def _kept(kept: list[dict[str, Any]], errors: list[SidecarError], *, as_json: bool) -> int:
+    """Say what was kept and what was not; the others are kept all the same. Raises `SidecarError` where nothing was."""
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    failed = [SidecarError(errors[0].message + more, errors[0].fix)] if errors else []
+    if not kept:
+        raise failed[0]
+    if as_json:
+        print_json({"format": 1, "captured": kept, **({"errors": list(map(str, errors))} if errors else {})})
+    else:
         print("".join(f"{_line(one)}\n" for one in kept), end="")
-    if errors:
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise SidecarError(errors[0].message + more, errors[0].fix)
+    for error in failed:
+        print(f"sidecar: {error}", file=sys.stderr)
+    return 2 if failed else 0
 
 
 def _chosen(opened: history.History, files: tuple[Path, ...], *, newest: bool) -> list[Path]:
@@ -110,7 +123,7 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-@command.command("list", epilog="Example: sidecar transcript list")
+@command.command("list", epilog=examples("sidecar transcript list"))
 @json_option
 @repo_option
 def list_(as_json: bool, repo: str) -> None:
@@ -128,7 +141,7 @@ def list_(as_json: bool, repo: str) -> None:
         print("No transcripts yet. Keep one with 'sidecar transcript capture --newest'.")
 
 
-@command.command(epilog="Example: sidecar transcript verify")
+@command.command(epilog=examples("sidecar transcript verify", "sidecar transcript verify claude-5f1c"))
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @json_option
 @repo_option
@@ -143,9 +156,20 @@ def verify(ids: tuple[str, ...], as_json: bool, repo: str) -> int:
     return 0 if all(one["ok"] for one in outcomes) else 1
 
 
-@command.command(epilog="Example: sidecar transcript export claude-5f1c --output session.jsonl")
+@command.command(
+    epilog=examples(
+        "sidecar transcript export claude-5f1c --output session.jsonl",
+        "sidecar transcript export claude-5f1c --output - | head -3",
+    )
+)
 @click.argument("ident", metavar="ID")
-@click.option("--output", required=True, metavar="FILE", type=click.Path(path_type=Path, allow_dash=True))
+@click.option(
+    "--output",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Where to (- for standard output).",
+)
 @json_option
 @repo_option
 def export(ident: str, output: Path, as_json: bool, repo: str) -> None:

@@ -11,15 +11,17 @@ import click
 
 from seed.errors import SidecarError
 from seed.transcript.segments import DEFAULT, SCHEMES
-from sidecar.cli.common import Progress, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
 from sidecar.cli.transcript_read import safe
 
 EMBED_SECONDS = 3600.0
 MAIN = "main"
-_scheme = click.option("--scheme", type=click.Choice(list(SCHEMES)), default=DEFAULT, show_default=True)
+_scheme = click.option(
+    "--scheme", type=click.Choice(list(SCHEMES)), default=DEFAULT, show_default=True, help="How sessions are cut."
+)
 
 
-@click.command(epilog='Example: sidecar transcript address "why did the migration fail" -k 3')
+@click.command(epilog=examples('sidecar transcript address "why did the migration fail" -k 3'))
 @click.argument("question", nargs=-1, required=True)
 @click.option("-k", "limit", default=5, show_default=True, metavar="N", help="How many places.")
 @click.option("--transcript", "-t", "names", multiple=True, metavar="ID", help="Only this session (may be repeated).")
@@ -86,7 +88,7 @@ def _print(told: dict[str, Any]) -> None:
         print(told["degraded"], file=sys.stderr)
 
 
-@click.command(epilog="Example: sidecar transcript view claude-5f1c --sample 20 --json")
+@click.command(epilog=examples("sidecar transcript view claude-5f1c --sample 20 --json"))
 @click.argument("ident", metavar="[ID]", default="")
 @click.option("--sample", type=click.IntRange(0), default=0, metavar="N", help="Only N texts, at even distances.")
 @_scheme
@@ -105,7 +107,7 @@ def view(ident: str, sample: int, scheme: str, as_json: bool, repo: str) -> None
         print(json.dumps(row, ensure_ascii=False))
 
 
-@click.command(epilog="Example: sidecar transcript attach vectors.jsonl --plane large")
+@click.command(epilog=examples("sidecar transcript attach vectors.jsonl --plane large"))
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--plane", default=MAIN, show_default=True, metavar="NAME", help="Its name: one for each model.")
 @json_option
@@ -119,7 +121,8 @@ def attach(file: Path, plane: str, as_json: bool, repo: str) -> None:
     if str(file) == "-":
         told = keep(history, sys.stdin, plane)
     else:
-        with file.open(encoding="utf-8", newline="\n") as lines:
+        # A byte that is no UTF-8 spoils its line only, which is then named.
+        with file.open(encoding="utf-8", errors="replace", newline="\n") as lines:
             told = keep(history, lines, plane)
     if as_json:
         print_json(told)

@@ -12,7 +12,7 @@ import click
 from seed.errors import SidecarError
 from seed.transcript.segments import DEFAULT, SCHEMES
 from sidecar import history
-from sidecar.cli.common import json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -32,7 +32,12 @@ class Size(click.ParamType[int]):
         return int(digits) * _UNITS[unit]
 
 
-@click.command(epilog="Example: sidecar transcript read 41-44 --transcript claude-5f1c --match store.py")
+@click.command(
+    epilog=examples(
+        "sidecar transcript read claude-5f1c 41-44",
+        "sidecar transcript read 41-44 --transcript claude-5f1c --match store.py",
+    )
+)
 @click.argument("numbers", nargs=-1, metavar="[ID] [SEQ]...")
 @click.option("--transcript", "-t", default="", metavar="ID", help="Which session (default: captured last).")
 @click.option("--turn", "turns", multiple=True, metavar="N", help="A turn by its ordinal, counted from 0.")
@@ -112,7 +117,7 @@ def safe(text: str) -> str:
     return "".join(one if one in "\n\t" or one.isprintable() else f"\\x{ord(one):02x}" for one in text)
 
 
-@click.command("anchors", epilog="Example: sidecar transcript anchors claude-5f1c")
+@click.command("anchors", epilog=examples("sidecar transcript anchors claude-5f1c"))
 @click.argument("ident", metavar="[ID]", default="")
 @click.option("--generation", type=click.IntRange(1), default=None, help="Only this one.")
 @json_option
@@ -134,9 +139,11 @@ def anchors_(ident: str, generation: int | None, as_json: bool, repo: str) -> No
         print(f"contradiction: {problem}")
 
 
-@click.command(epilog="Example: sidecar transcript segment claude-5f1c --scheme sized-900")
+@click.command(epilog=examples("sidecar transcript segment claude-5f1c --scheme sized-900"))
 @click.argument("ident", metavar="[ID]", default="")
-@click.option("--scheme", type=click.Choice(list(SCHEMES)), default=DEFAULT, show_default=True)
+@click.option(
+    "--scheme", type=click.Choice(list(SCHEMES)), default=DEFAULT, show_default=True, help="How the session is cut."
+)
 @json_option
 @repo_option
 def segment(ident: str, scheme: str, as_json: bool, repo: str) -> None:
@@ -149,7 +156,7 @@ def segment(ident: str, scheme: str, as_json: bool, repo: str) -> None:
         print(f"{reader.manifest.id}: {len(index)} segments by {scheme}, every byte in one of them")
 
 
-@click.command("candidates", epilog="Example: sidecar transcript candidates claude-5f1c")
+@click.command("candidates", epilog=examples("sidecar transcript candidates claude-5f1c"))
 @click.argument("ident", metavar="[ID]", default="")
 @click.option("--new", "fresh", is_flag=True, help="Only those that were not handed on before.")
 @click.option("--propose", "hand_on", is_flag=True, help="Propose those that were not handed on before.")

@@ -9,10 +9,15 @@ from pathlib import Path
 
 import click
 
-from sidecar.cli.common import json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, repo_option
 
 
-@click.command(epilog='Example: sidecar new decision "Session state lives in SQLite"')
+@click.command(
+    epilog=examples(
+        'sidecar new decision "Session state lives in SQLite"',
+        'sidecar new fact "The payment provider times out after 30 s"',
+    )
+)
 @click.argument("kind")
 @click.argument("title", nargs=-1, required=True)
 @json_option
@@ -30,7 +35,7 @@ def new(kind: str, title: tuple[str, ...], as_json: bool, repo: str) -> None:
         print(os.path.relpath(file))
 
 
-@click.command(epilog="Example: sidecar renumber decision-0007 --to decision-0031")
+@click.command(epilog=examples("sidecar renumber decision-0007", "sidecar renumber decision-0007 --to decision-0031"))
 @click.argument("record", metavar="ID|PATH")
 @click.option("--to", default="", metavar="NEW", help="The new id; the next free one by default.")
 @json_option

@@ -56,6 +56,13 @@ class Patient:
         """Return where receipts and transcripts of the repository lie, made or not."""
         return kept_folder(self.git.name, self.git.common)
 
+    @property
+    def on_server(self) -> bool:
+        """Tell whether the store and the receipts are on a server: policy asks for one, and this user has one."""
+        from sidecar.shelf import asked
+
+        return asked(self.git) is not None
+
     def wanted(self) -> Wanted:
         """Return what the snapshot of HEAD consists of."""
         from seed import seeder
@@ -81,7 +88,10 @@ def examined(folder: Path, user: Path) -> Iterator[Patient]:
     except (SidecarError, OSError) as exc:
         yield Patient(folder, user, fault=exc if isinstance(exc, SidecarError) else SidecarError(str(exc)))
         return
-    store, reason = _store(store_folder(repo.name, repo.common))
+    try:
+        store, reason = _store(store_folder(repo.name, repo.common))
+    except SidecarError as exc:  # where the store would lie cannot even be named
+        store, reason = None, exc.message
     try:
         yield Patient(folder, user, repo, store=store, store_fault=reason)
     finally:
@@ -103,7 +113,8 @@ def _store(folder: Path) -> tuple[Store | None, str]:
         return None, str(exc)
     try:
         found = inspect.store_format(store.database)
-        reason = f"it has format {found}, this sidecar knows {STORE_FORMAT}" if found != STORE_FORMAT else ""
+        other = f"it has format {found}, this sidecar knows {STORE_FORMAT}" if found else "it is empty"
+        reason = other if found != STORE_FORMAT else ""
         reason = reason or inspect.fault(store.database)
     except SidecarError as exc:
         reason = exc.message

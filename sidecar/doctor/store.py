@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from seed.assemble import Wanted
 from seed.errors import SidecarError, StoreError
 from seed.store import inspect
 from seed.store.lock import holder
@@ -20,7 +21,9 @@ _SEED = "sidecar seed"
 def opens(patient: Patient) -> Iterator[Said]:
     """Tell whether the store's file is there, of this format and undamaged."""
     path = patient.store_folder / "store.db"
-    if patient.store is not None:
+    if patient.store is None and not patient.store_fault and patient.on_server:
+        yield "ok", "the store is on a server, and no embedded one had to stand in for it", ""
+    elif patient.store is not None:
         yield "ok", f"{path}, format {inspect.store_format(patient.store.database)}", ""
     elif patient.store_fault:
         yield "critical", f"{path}: {patient.store_fault}", f"mv {path.parent} {path.parent}.old && {_SEED}"
@@ -38,17 +41,28 @@ def deep(patient: Patient) -> Iterator[Said]:
 
 
 def fresh(patient: Patient) -> Iterator[Said]:
-    """Tell whether a snapshot of HEAD with its candidates is published."""
+    """Tell whether a snapshot of HEAD with its candidates is published, and if not, what has moved since."""
     want = patient.wanted()
     published = inspect.snapshots(patient.data.database)
     if patient.data.has(want.key):
         yield "ok", f"the snapshot of {want.commit[:12] or 'no commit'} is published", ""
     elif published:
-        _, commit, made = published[0]
+        key, commit, made = published[0]
         when = datetime.fromtimestamp(made, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        yield "warning", f"the newest snapshot is of {commit[:12]} ({when}), HEAD is {want.commit[:12]}", _SEED
+        yield "warning", f"the newest snapshot is of {commit[:12]} ({when}): {_moved(patient, key, want)}", _SEED
     else:
         yield "warning", "no snapshot is published", _SEED
+
+
+def _moved(patient: Patient, key: str, want: Wanted) -> str:
+    """Say what makes another snapshot of what is wanted than the published one."""
+    loaded = patient.data.load(key)
+    if loaded is None:
+        return "it cannot be read"
+    moved = [f"the records of HEAD ({want.commit[:12] or 'no commit'}) differ"] if loaded[0].tree != want.tree else []
+    if loaded[0].candidates != want.candidates_digest:
+        moved.append("branches of candidates have changed")
+    return " and ".join(moved) or "this version reads records in another way"
 
 
 def unreadable(patient: Patient) -> Iterator[Said]:

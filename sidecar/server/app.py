@@ -17,8 +17,10 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
+from seed.encodable import encodable, encodable_data
 from seed.errors import SidecarError
 from sidecar.draft import Proposer
+from sidecar.quote import one_line
 from sidecar.server.desk import Desk
 from sidecar.server.spec import Spec
 from sidecar.version import VERSION
@@ -78,7 +80,8 @@ def published(spec: Spec, desk: Desk) -> Tool:
         if spec.writes:
             arguments["who"] = _CALLER.get()
         reply = await desk.run(repo, partial(spec.function, **arguments))
-        return CallToolResult(content=[TextContent(type="text", text=reply.text)], structured_content=reply.structured)
+        text = TextContent(type="text", text=encodable(reply.text))
+        return CallToolResult(content=[text], structured_content=encodable_data(reply.structured))
 
     # The provider's class is a name here and no import, since it brings NumPy along.
     own = inspect.signature(spec.function, eval_str=True, locals={"Provider": object, "Proposer": object})
@@ -123,10 +126,12 @@ class Sidecar(MCPServer[None]):
         except ToolError as exc:
             cause = exc.__cause__
             if isinstance(cause, SidecarError):
-                raise ToolError(str(cause)) from None
+                raise ToolError(one_line(str(cause))) from None
+            if isinstance(cause, OSError) and cause.filename:
+                raise ToolError(one_line(f"{cause.strerror}: {cause.filename}", 300)) from None
             if isinstance(cause, ValidationError):
                 problems = [problem(e, tool.parameters) for e in cause.errors(include_url=False)]
-                raise ToolError(f"{name}: {'; '.join(problems)}") from None
+                raise ToolError(encodable(f"{name}: {'; '.join(problems)}")) from None
             if isinstance(exc, UnexpectedToolError):
                 text = f"{name} failed inside the server ({type(cause).__name__})"
                 raise UnexpectedToolError(f"{text} - see its log, or run 'sidecar doctor'") from cause
@@ -138,7 +143,7 @@ class Sidecar(MCPServer[None]):
             return await super().read_resource(uri, context)
         except ResourceError as exc:
             if isinstance(exc.__cause__, SidecarError):
-                raise ResourceNotFoundError(str(exc.__cause__)) from None
+                raise ResourceNotFoundError(one_line(str(exc.__cause__))) from None
             raise
 
     async def get_prompt(

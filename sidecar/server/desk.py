@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from seed.errors import SidecarError
+from seed.errors import SidecarError, UnseededError
 
 if TYPE_CHECKING:
     from sidecar.provider import Provider
@@ -72,10 +72,13 @@ class Desk:
 
     def _work(self, folder: Path, work: Callable[[Provider], Result]) -> Result:
         provider = self._open(folder)
-        result = work(provider)
-        if provider.behind:
-            self._seed_on(folder)
-        return result
+        try:
+            return work(provider)
+        except UnseededError as exc:
+            raise SidecarError(exc.message, "seeding goes on in the background, ask again in a while") from None
+        finally:
+            if provider.behind:
+                self._seed_on(folder)
 
     def _open(self, folder: Path) -> Provider:
         from sidecar.provider import Provider

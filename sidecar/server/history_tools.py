@@ -40,7 +40,7 @@ def context_capture(
 
     del who
     opened = history.open_history(provider.session.folder)
-    named = [Path(name) for name in files] or [history.newest(opened, Path.home(), os.environ)]
+    named = [_path(name) for name in files] or [history.newest(opened, Path.home(), os.environ)]
     paths = [path for one in named for path in history.with_subagents(one)]
     for path in paths if not provider.any_session else ():
         require_own(provider.session.repo, path)
@@ -147,7 +147,7 @@ def context_attach_vectors(
     if not file:
         return _told(attach(opened, lines, plane))
     try:
-        with Path(file).open(encoding="utf-8", newline="\n") as rows:
+        with _path(file).open(encoding="utf-8", newline="\n") as rows:
             return _told(attach(opened, rows, plane))
     except (OSError, UnicodeDecodeError) as exc:
         reason = getattr(exc, "strerror", exc)
@@ -184,6 +184,12 @@ def _found(told: dict[str, Any]) -> Reply:
 def _part(one: dict[str, Any]) -> str:
     facts = {key: value for key, value in one.items() if key != "text"}
     return f"--- {json.dumps(facts, ensure_ascii=False)}\n{one['text']}"
+
+
+def _path(name: str) -> Path:
+    if "\0" in name:
+        raise SidecarError(f"{name[:80]!r} is no path", "name a file")
+    return Path(name)
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -1,16 +1,13 @@
-"""Serve over streamable HTTP: loopback by default, with a bearer token anywhere else, Host and Origin checked."""
+"""Serve over streamable HTTP: loopback by default, a bearer token anywhere else, Host, Origin and rate checked."""
 
 from __future__ import annotations
 
 import hmac
-import ipaddress
-import socket
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import anyio
-
-from seed.errors import SidecarError
+from sidecar.loopback import bind, origins, run
+from sidecar.server.limit import Buckets, RateLimit
 
 if TYPE_CHECKING:
     from mcp.server.transport_security import TransportSecuritySettings
@@ -22,23 +19,6 @@ if TYPE_CHECKING:
 PATH = "/mcp"
 MAX_REQUEST_BYTES = 1 << 20
 """Far above any question; the SDK's default is 4 MiB."""
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach a server bound to ``host``."""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def host_names(host: str, extra: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the names a client may address the server by: loopback, the bound host, this machine's name, ``extra``."""
-    found = [*_LOOPBACK, *extra]
-    if not is_loopback(host):
-        found += [host, socket.gethostname(), socket.getfqdn()]
-    return tuple(dict.fromkeys(f"[{n}]" if ":" in n and not n.startswith("[") else n for n in found))
 
 
 def security(names: Sequence[str]) -> TransportSecuritySettings:
@@ -46,8 +26,9 @@ def security(names: Sequence[str]) -> TransportSecuritySettings:
     from mcp.server.transport_security import TransportSecuritySettings
 
     hosts = [shape for name in names for shape in (name, f"{name}:*")]
-    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
-    return TransportSecuritySettings(enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins)
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=origins(hosts)
+    )
 
 
 class BearerToken:
@@ -72,12 +53,16 @@ class BearerToken:
         return next((value for name, value in scope["headers"] if name == b"authorization"), b"")
 
 
-def application(server: Sidecar, names: Sequence[str], token: str = "") -> ASGIApp:
-    """Return the ASGI application; without a token every caller that passes the Host and Origin checks is served."""
-    app = server.streamable_http_app(
+def application(server: Sidecar, names: Sequence[str], token: str = "", per_minute: int = 0) -> ASGIApp:
+    """Return the ASGI application; without a token every caller that passes the Host and Origin checks is served.
+
+    ``per_minute`` is how many requests one address may make, 0 any number.
+    """
+    app: ASGIApp = server.streamable_http_app(
         streamable_http_path=PATH, max_request_body_size=MAX_REQUEST_BYTES, transport_security=security(names)
     )
-    return BearerToken(app, token) if token else app
+    app = BearerToken(app, token) if token else app
+    return RateLimit(app, Buckets(per_minute)) if per_minute else app
 
 
 def serve_http(
@@ -88,30 +73,14 @@ def serve_http(
     *,
     token: str,
     names: Sequence[str],
+    per_minute: int,
     announce: Callable[[str], None],
 ) -> None:
     """Serve until interrupted. ``announce`` is told the URL once the port is bound. Raises `SidecarError`."""
-    import uvicorn
-
-    bound = _bind(host, port)
+    bound = bind(host, port)
     shown = f"[{host}]" if ":" in host else host
     announce(f"http://{shown}:{bound.getsockname()[1]}{PATH}")
-    settings = uvicorn.Config(
-        application(server, names, token), log_level="warning", access_log=False, timeout_graceful_shutdown=2
-    )
     try:
-        anyio.run(lambda: uvicorn.Server(settings).serve(sockets=[bound]))
-    except KeyboardInterrupt:
-        pass  # uvicorn has wound down already and raises the signal once more for its caller
+        run(application(server, names, token, per_minute), bound)
     finally:
-        bound.close()
         desk.close()
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as exc:
-        reason = getattr(exc, "strerror", None) or str(exc)
-        raise SidecarError(f"{host}:{port} cannot be served: {reason}", "choose another --port or --host") from None

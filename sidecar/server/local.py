@@ -18,14 +18,21 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
 @asynccontextmanager
-async def asking(folder: Path, *profiles: str, any_session: bool = False) -> AsyncIterator[Ask]:
-    """Serve a repository to this process; gives ``ask(tool, arguments)``, which returns the structured reply."""
+async def connected(folder: Path, *profiles: str, any_session: bool = False) -> AsyncIterator[Client]:
+    """Serve a repository to this process and give the client, initialised."""
     desk = Desk(folder, any_session=any_session)
     try:
-        async with Client(build(desk, chosen(profiles))) as client:
-            yield asker(client)
+        async with Client(build(desk, chosen(profiles or ("default",)))) as client:
+            yield client
     finally:
         desk.close()
+
+
+@asynccontextmanager
+async def asking(folder: Path, *profiles: str, any_session: bool = False) -> AsyncIterator[Ask]:
+    """Serve a repository to this process; gives ``ask(tool, arguments)``, which returns the structured reply."""
+    async with connected(folder, *profiles, any_session=any_session) as client:
+        yield asker(client)
 
 
 def asker(client: Client) -> Ask:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from seed.encodable import encodable
 from seed.errors import SidecarError
 from sidecar.version import VERSION
 
@@ -39,12 +40,12 @@ def add_resources(server: MCPServer[Any], desk: Desk) -> None:
         """One record of the start folder's repository as Markdown; its text is quoted data."""
         from sidecar.render import render_record
 
-        return await desk.run("", lambda provider: render_record(provider.show(id)))
+        return encodable(await desk.run("", lambda provider: render_record(provider.show(id))))
 
     @server.resource("sidecar://status", name="status", title="Status", mime_type="application/json")
     async def status() -> str:
         """Tell what `sidecar doctor --json` finds, with repository, commits, coverage, embedder and versions."""
-        return json.dumps(await desk.run("", examined), ensure_ascii=False)
+        return encodable(json.dumps(await desk.run("", examined), ensure_ascii=False))
 
     @server.resource("sidecar://schemas", name="schemas", title="Schemas", mime_type="application/json")
     def schemas() -> str:

@@ -118,3 +118,24 @@ def test_a_broken_file_is_refused_with_its_line() -> None:
     """A file that cannot be read is not edited."""
     with pytest.raises(SidecarError, match="line 2"):
         with_values(b"id: x\nid: y\n", {"status": "refuted"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a x\nb: &a x\n",  # an anchor that stands twice
+        "id: x\rkind: fact\rstatus: verified\r",  # line ends that only YAML counts
+        "id: x\u2028\nstatus: verified\n",
+        "id: x\nb\t:c: |\n  y\n",  # what ruamel.yaml does not read
+        "id: x\ndate: 2026-99-99\n{status: y}: z\n",
+        "status\n: x\n",
+        "? status\n: x\n",
+    ],
+)
+def test_any_layout_is_edited_or_refused(text: str) -> None:
+    """Whatever the layout: the key is set and all else reads as before, or one line says that it cannot be."""
+    try:
+        after = parse(with_values(text.encode(), {"status": "refuted"})).data
+    except SidecarError:
+        return
+    assert after == {**parse(text.encode()).data, "status": "refuted"}

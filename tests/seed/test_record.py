@@ -193,6 +193,8 @@ def test_a_relation_to_what_cannot_be_an_id_is_an_error() -> None:
         ("2026-11-29T23:30:00-05:00", date(2026, 11, 30)),
         ("2026-11-29T23:30:00Z", date(2026, 11, 29)),
         ("2026-13-01", None),
+        ("0001-01-01T00:00:00+23:59", None),  # a day of the year 0 in UTC
+        ("9999-12-31T23:59:59-23:59", None),
         ("29.11.2026", None),
         ("next week", None),
         ("", None),

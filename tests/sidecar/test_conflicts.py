@@ -17,7 +17,7 @@ from sidecar.draft import Proposer
 from sidecar.plane import Plane
 from sidecar.provider import Provider
 from sidecar.query import Query
-from sidecar.scans import FILE
+from sidecar.scans import SEEN
 
 from .conftest import TOY, Commit
 from .conftest import record as file_of
@@ -68,12 +68,11 @@ def test_another_embedder_compares_all_anew(waits: dict[str, str], provider: Pro
     """When the embedder's identity differs from the last scan's, every record is compared again."""
     assert waits
     scan(provider)
-    file = provider.session.store.folder / FILE
-    data = json.loads(file.read_text())
-    file.write_text(json.dumps({**data, "identity": "another"}))
+    store = provider.session.store
+    store.note(SEEN, json.dumps({**json.loads(store.noted(SEEN)), "identity": "another"}))
     found = scan(provider)
     assert (found["anew"], found["compared"]) == (True, 3)
-    file.write_text("{broken")
+    store.note(SEEN, "{broken")
     assert scan(provider)["compared"] == 3
 
 

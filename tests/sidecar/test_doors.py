@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 from mcp import Client
 
-from sidecar import conflicts
+from sidecar import conflicts, contradictions
 from sidecar.cli import COMMANDS, main
-from sidecar.corpus import Admitted, Corpus
+from sidecar.corpus import NOTHING_HELD, Admitted, Corpus
+from sidecar.provider import Provider
 from sidecar.query import Query
 from sidecar.server.app import build
 from sidecar.server.desk import Desk
 from sidecar.server.tools import PROFILES, chosen
+from sidecar.web.app import APART, PAGES
 
 from .conftest import CANARY
+from .web.conftest import serving
 
 READING_COMMANDS = {
     "recall": ["where", "do", "orders", "live"],
@@ -28,6 +31,7 @@ READING_COMMANDS = {
     "conflicts": ["scan"],
     "context": ["where do orders live", "--path", "shop/checkout.py"],
     "graph": ["decision-1"],
+    "export": ["json", "-"],
 }
 OTHER_COMMANDS = {
     "seed": "writes the store and counts",
@@ -45,7 +49,9 @@ OTHER_COMMANDS = {
     "doctor": "tells the state of files and counts, and of no record more than its path and fault",
     "transcript": "keeps and reads sessions, which are no records",
     "serve": "its tools are enumerated below",
+    "explore": "its pages are enumerated below",
     "schema": "gives schemas",
+    "init": "writes files; the first question that it asks goes through recall",
     "propose": "writes a candidate; its hints go through recall",
     "candidates": "lists what is not reviewed, marked as such",
     "promote": "writes a branch",
@@ -78,6 +84,22 @@ OTHER_TOOLS: dict[str, str] = {
 }
 READING_RESOURCES = {"record://{id}": "record://decision-1"}
 OTHER_RESOURCES = {"sidecar://status": "counts and identities", "sidecar://schemas": "gives schemas"}
+READING_PAGES = {
+    "/": "/",
+    "/records": "/records?q=orders",
+    "/record/{name:path}": "/record/decision-1",
+    "/timeline": "/timeline",
+    "/graph": "/graph?about=decision-1",
+    "/candidates": "/candidates",
+    "/candidate/{name:path}": "/candidate/CANDIDATE",
+    "/contradictions": "/contradictions",
+    "/receipt/{name:path}": "/receipt/RECEIPT",
+}
+OTHER_PAGES = {
+    "/receipts": "gives questions, and ids of records",
+    "/gate": "gives figures of an evaluation, and ids of records",
+    "/health": "tells the state of files and counts",
+}
 Surface = Callable[[Path], str]
 
 
@@ -93,7 +115,7 @@ def _shut(monkeypatch: pytest.MonkeyPatch) -> None:
     none = np.empty(0, np.intp)
 
     def admit(_: Corpus, _query: Query, _today: date, *_rest: Any, **_keys: Any) -> Admitted:
-        return Admitted(none, none, {}, none)
+        return Admitted(none, none, NOTHING_HELD, none)
 
     monkeypatch.setattr(Corpus, "admit", admit)
     monkeypatch.setattr(Corpus, "standing", lambda *_: ())
@@ -139,6 +161,21 @@ def test_commands_take_records_through_the_door(
         assert CANARY not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("form", ["markdown", "okf", "site"])
+def test_exported_folders_take_records_through_the_door(
+    shop: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An export writes records while the door is open, and not a word of them once it is shut."""
+
+    def words(folder: str) -> str:
+        assert main(["export", form, str(tmp_path / folder), "--repo", str(shop)]) == 0
+        return "".join(file.read_text(encoding="utf-8") for file in (tmp_path / folder).rglob("*") if file.is_file())
+
+    assert CANARY in words("open")
+    _shut(monkeypatch)
+    assert CANARY not in words("shut")
+
+
 @pytest.mark.parametrize("tool", READING_TOOLS)
 def test_tools_take_records_through_the_door(shop: Path, tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tool that reads records gives them while the door is open, and not a word of them once it is shut."""
@@ -160,6 +197,39 @@ def test_other_resources_hold_no_record(shop: Path) -> None:
     assert all(CANARY not in _read(shop, uri) for uri in OTHER_RESOURCES)
 
 
+@pytest.fixture
+def explored(shop: Path) -> dict[str, str]:
+    """Return what stands for a name in an address: the shop has a candidate, a receipt, and a scan behind it."""
+    provider = Provider(shop)
+    done = provider.propose({"kind": "decision", "title": f"Carts too {CANARY}", "body": f"Carts. {CANARY}"})
+    receipt = provider.recall(Query(listing=True))["receipt"]["id"]
+    contradictions.scan(provider, budget=30)
+    provider.close()
+    return {"CANDIDATE": done["id"], "RECEIPT": receipt.removeprefix("sha256:")}
+
+
+def _page(repo: Path, path: str, names: dict[str, str]) -> str:
+    for name, value in names.items():
+        path = path.replace(name, value)
+    with serving(repo) as site:
+        return site.get(path).text
+
+
+@pytest.mark.parametrize("page", READING_PAGES)
+def test_pages_take_records_through_the_door(
+    shop: Path, page: str, explored: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that reads records shows them while the door is open, and not a word of them once it is shut."""
+    assert CANARY in _page(shop, READING_PAGES[page], explored)
+    _shut(monkeypatch)
+    assert CANARY not in _page(shop, READING_PAGES[page], explored)
+
+
+def test_other_pages_hold_no_record(shop: Path, explored: dict[str, str]) -> None:
+    """A page that is said to read no records holds not a word of one."""
+    assert all(CANARY not in _page(shop, page, explored) for page in OTHER_PAGES)
+
+
 def test_every_surface_is_known_here(shop: Path) -> None:
     """A new command, tool or resource has to be named above as reading records or not, or this fails."""
     assert set(COMMANDS) == READING_COMMANDS.keys() | OTHER_COMMANDS.keys()
@@ -175,6 +245,7 @@ def test_every_surface_is_known_here(shop: Path) -> None:
     desk = Desk(shop)
     assert asyncio.run(listed()) == READING_RESOURCES.keys() | OTHER_RESOURCES.keys()
     desk.close()
+    assert PAGES.keys() | APART.keys() == READING_PAGES.keys() | OTHER_PAGES.keys()
 
 
 def test_a_surface_round_the_door_is_found(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,3 +255,4 @@ def test_a_surface_round_the_door_is_found(shop: Path, monkeypatch: pytest.Monke
         Corpus, "standing", lambda corpus, name, _today: tuple((n, "accepted") for n in corpus.ordinals(name))
     )
     assert CANARY in _call(shop, "get_record", READING_TOOLS["get_record"])
+    assert CANARY in _page(shop, READING_PAGES["/record/{name:path}"], {})

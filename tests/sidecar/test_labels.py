@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from seed.record import Record
-from seed.snapshot import Head
+from seed.facets import facet
 from sidecar.labels import Labels
 
 
-def heads(*tags: tuple[str, ...]) -> list[Head]:
-    records = [Record(f"d-{n}", "decision", "Title", "accepted", tags=t) for n, t in enumerate(tags)]
-    return [Head(record, f"knowledge/{record.id}.yaml", record.id, "accepted") for record in records]
+def labels(*tags: tuple[str, ...]) -> Labels:
+    return Labels(facet(tags))
 
 
 @pytest.mark.parametrize(
@@ -27,9 +25,9 @@ def heads(*tags: tuple[str, ...]) -> list[Head]:
 )
 def test_tags_say_a_share_of_the_question(tags: tuple[str, ...], asked: str, share: float) -> None:
     """Tag tokens meet whole, by stem, without a leading v, and for CJK at either end."""
-    assert Labels(heads(tags, ("other",))).share(asked).tolist() == pytest.approx([share, 0.0])
+    assert labels(tags, ("other",)).share(asked).tolist() == pytest.approx([share, 0.0])
 
 
 def test_a_question_without_words_is_said_by_no_tag() -> None:
     """Punctuation and stop words alone give every record nothing."""
-    assert not Labels(heads(("a", "the"))).share("the ?!").any()
+    assert not labels(("a", "the")).share("the ?!").any()

@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seed.errors import SidecarError
+from seed.facets import facets
 from seed.reader import build_record
 from seed.record import KINDS, STATUSES
 from seed.snapshot import Head
-from sidecar.query import MAX_LIMIT, Query, by_default, checked, has_tag, in_period, passes, same_path, status_admits
+from sidecar.filters import passing
+from sidecar.query import MAX_LIMIT, Query, by_default, checked, has_tag, in_period, same_path, status_admits
 
 
 def head(**keys: Any) -> Head:
@@ -66,7 +68,7 @@ def test_all_lets_every_status_in_and_rejected_ones_into_their_own_list() -> Non
 )
 def test_each_filter_lets_through_what_it_names(query: Query, keys: dict[str, Any], *, expected: bool) -> None:
     """Filters are joined: each has to hold, and a record without the value does not pass."""
-    assert passes(query, head(**keys), "") is expected
+    assert passing(query, facets([head(**keys)]), "").tolist() == [expected]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_each_filter_lets_through_what_it_names(query: Query, keys: dict[str, An
 )
 def test_a_workspace_sees_its_own_and_the_shared(workspace: str, held: str, *, expected: bool) -> None:
     """A session in a workspace gets its records and those of no workspace, never another's."""
-    assert passes(Query("x"), head(workspace=held), workspace) is expected
+    assert passing(Query("x"), facets([head(workspace=held)]), workspace).tolist() == [expected]
 
 
 @pytest.mark.parametrize(
@@ -154,10 +156,28 @@ def test_arguments_come_into_one_form() -> None:
     assert asked.path == "seed/store"
 
 
-@given(st.text(max_size=60), st.lists(st.text(max_size=20), max_size=3))
-def test_any_question_can_be_hashed_and_stored(question: str, also: list[str]) -> None:
-    """Lone surrogates become the replacement character; nothing else raises."""
-    asked = checked(Query(question, tuple(also), kinds=("fact",)))
+LONE = st.text(st.characters(categories=("Cs", "Lu")), min_size=1, max_size=5)
+
+
+@given(
+    st.text(max_size=60),
+    st.lists(st.text(max_size=20), max_size=3),
+    st.fixed_dictionaries({}, optional=dict.fromkeys(("path", "workspace", "cursor", "since"), LONE)),
+    st.lists(LONE, max_size=2),
+)
+def test_any_question_can_be_hashed_and_stored(
+    question: str, also: list[str], texts: dict[str, str], listed: list[str]
+) -> None:
+    """Lone surrogates, which come of bytes that are no UTF-8, go out of every argument; nothing else raises."""
+    asked = checked(Query(question, tuple(also), kinds=("fact",), tags=tuple(listed), paths=tuple(listed), **texts))
     assert all(text.encode() for text in asked.phrasings)
+    assert repr(asked).encode()
     assert len(set(asked.phrasings)) == len(asked.phrasings)
     assert checked(asked) == asked
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+def test_a_moment_outside_time_is_refused(at: str) -> None:
+    """A moment that has no UTC day is refused like any text that is no date."""
+    with pytest.raises(SidecarError, match="not an ISO 8601 date"):
+        checked(Query("x", after=at))

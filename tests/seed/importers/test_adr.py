@@ -219,10 +219,11 @@ def test_status_and_successor_that_do_not_go_together_are_doubts(one: One) -> No
 
 
 def test_two_statuses_that_differ_are_a_doubt(one: One) -> None:
-    """Front matter and section that disagree: the front matter is taken and the other one said."""
-    item = one("---\nstatus: accepted\n---\n# 7. This\n\n## Status\n\nRejected\n")
-    assert item.record["status"] == "accepted"
-    assert any("'rejected'" in doubt for doubt in item.doubts)
+    """Front matter and section that disagree: what takes the record out of force counts, and both are said."""
+    for front, section in (("accepted", "Rejected"), ("rejected", "Accepted")):
+        item = one(f"---\nstatus: {front}\n---\n# 7. This\n\n## Status\n\n{section}\n")
+        assert item.record["status"] == "rejected"
+        assert any("'rejected'" in doubt and "'accepted'" in doubt for doubt in item.doubts)
 
 
 def test_a_status_line_about_something_else_is_not_read(one: One) -> None:

@@ -33,7 +33,7 @@ def test_a_receipt_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
     assert [r["n"] for r in receipts.get("sha256:bb")] == ["bb1"]
     assert [r["n"] for r in receipts.get("aa2")] == ["aa2"]
     assert len(receipts.get("aa")) == 2
-    assert receipts.get("%1") == receipts.get("b_1") == []
+    assert receipts.get("%1") == receipts.get("b_1") == receipts.get("\udcff") == []
     receipts.close()
 
 

@@ -15,7 +15,8 @@ from seed.policy import Floor, Policy
 from seed.reader import build_record, parse_record
 from seed.record import Parsed, Problem
 from seed.snapshot import Head, Snapshot, Unreadable
-from seed.store.store import KEEP_SNAPSHOTS, Store, Unseen
+from seed.store.parsed import Unseen
+from seed.store.store import KEEP_SNAPSHOTS, Store
 from seed.text import terms
 
 Text = Callable[..., str]

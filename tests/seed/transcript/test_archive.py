@@ -157,6 +157,18 @@ def test_names_resolve(archive: Archive, keep: Callable[..., Reader]) -> None:
         archive.resolve("nothing")
 
 
+@pytest.mark.parametrize("name", ["../outside", "generic-aaa/../../outside", "nul\0", "x" * 5000, "."])
+def test_a_name_is_no_path(archive: Archive, keep: Callable[..., Reader], name: str) -> None:
+    """No file is looked for under a name that is not kept: it may come from an agent and lead out of the archive."""
+    first = keep(b"a\n", base="generic-aaa")
+    manifest = archive.folder / "generic-aaa" / "generic-aaa.json"
+    (archive.folder.parent / "outside.json").write_bytes(manifest.read_bytes())
+    (archive.folder / "generic-aaa" / "outside.json").write_bytes(manifest.read_bytes())
+    with pytest.raises(SidecarError, match="is archived here"):
+        archive.resolve(name)
+    assert archive.resolve("generic-aaa").id == first.manifest.id
+
+
 def test_an_unknown_turn_is_an_error(keep: Callable[..., Reader]) -> None:
     """A number the session does not have is named, with the numbers it has."""
     with pytest.raises(SidecarError, match="has no turn 2 - its turns are 0 to 1"):

@@ -2,10 +2,11 @@ import json
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
-from sidecar.cli.import_cmd import command
+from sidecar.cli import main
 
 
 @pytest.fixture
@@ -20,7 +21,15 @@ def repo(tmp_path: Path) -> Path:
 
 
 def run(repo: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(command, ["adr", *arguments, "--repo", str(repo)])
+    """Run the command as `sidecar` does, which turns an error into its line and exit code."""
+
+    @click.command(context_settings={"ignore_unknown_options": True})
+    @click.argument("words", nargs=-1, type=click.UNPROCESSED)
+    @click.pass_context
+    def sidecar(context: click.Context, words: tuple[str, ...]) -> None:
+        context.exit(main(list(words)))
+
+    return CliRunner().invoke(sidecar, ["--", "import", "adr", *arguments, "--repo", str(repo)])
 
 
 def test_the_report_says_what_was_decided_and_what_was_not(repo: Path) -> None:

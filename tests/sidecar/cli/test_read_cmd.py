@@ -61,6 +61,24 @@ def test_why_has_the_records_that_speak_of_a_path(
     assert ids(run(capsys, "why", "checkout.py")) == ["fact-1"]  # a file beside one, as any command takes it
 
 
+def test_why_says_what_is_up_when_nothing_speaks_of_a_path(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A record's own file, a path that is not there, and one of which no record speaks; one outside is an error."""
+    why = ["why", "--repo", str(shop)]
+
+    def note(path: str) -> str:
+        return str(run(capsys, *why, path)["note"])
+
+    assert "is a record itself: 'sidecar show knowledge/fact-1.yaml'" in note("knowledge/fact-1.yaml")
+    assert note("no/such.py").startswith("HEAD has no no/such.py")
+    assert note("knowledge/policy.yaml").startswith("No record in force speaks of knowledge/policy.yaml")
+    assert "note" not in run(capsys, *why, "shop/store")
+    for outside in (str(tmp_path), "../elsewhere"):
+        assert main([*why, outside]) == 2
+        assert "is outside" in capsys.readouterr().err
+
+
 def test_why_never_has_what_is_retired(shop: Path, commit: Commit, capsys: pytest.CaptureFixture[str]) -> None:
     """A record that was superseded or rejected does not speak for a path, and is counted."""
     commit(record("decision-6", "Old way", "shop/old.py does it.", status="deprecated"), "Old")
@@ -112,3 +130,18 @@ def test_a_repository_without_records_says_so(repository: Path, capsys: pytest.C
     assert main(["why", "x", "--repo", str(repository)]) == 0
     assert main(["show", "x", "--repo", str(repository)]) == 2
     assert "a repository without commits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [("show",), ("import", "adr"), ("receipts", "show"), ("transcript", "read")])
+def test_an_error_is_one_line_that_steers_no_terminal(
+    shop: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    """Whatever bytes an argument holds, the error that quotes it is one line of visible characters."""
+    try:
+        code = main([*command, "--repo", str(shop), "x\n\x1b[31m\u202e\udcff"])
+    except SystemExit as exc:
+        code = int(str(exc.code))
+    error = capsys.readouterr().err
+    assert code == 2
+    assert error.startswith("sidecar: ")
+    assert error.isprintable() or error.rstrip("\n").isprintable()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from seed.errors import SidecarError
-from sidecar.cli.transcript_cmd import command
+from sidecar.cli.group import sidecar
 
 Run = Callable[..., Any]
 
@@ -24,7 +24,7 @@ def run(repository: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
     def _run(*arguments: str) -> Any:
         capsys.readouterr()
-        code = command.main([*arguments, "--repo", str(repository)], standalone_mode=False)
+        code = sidecar.main(["transcript", *arguments, "--repo", str(repository)], standalone_mode=False)
         out = capsys.readouterr().out
         return json.loads(out) if "--json" in arguments else (out, code or 0)
 
@@ -77,10 +77,20 @@ def test_a_changed_byte_fails_verification(run: Run, session: Path, private_home
     assert frame.name in out
 
 
-def test_one_bad_file_costs_only_itself(run: Run, session: Path, tmp_path: Path) -> None:
-    """Of several files those that can be read are kept, and the one that cannot is named."""
+def test_one_bad_file_costs_only_itself(
+    run: Run, session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of several files those that can be read are kept, and the one that cannot is named; with --json in one object."""
+    assert run("capture", str(tmp_path / "gone"), str(session))[1] == 2
+    found = run("capture", str(tmp_path / "gone"), str(session), "--json")
+    assert [one["id"] for one in found["captured"]] == ["claude-s1"]
+    assert "gone" in found["errors"][0]
     with pytest.raises(SidecarError, match=r"cannot read .*gone"):
-        run("capture", str(tmp_path / "gone"), str(session))
+        run("capture", str(tmp_path / "gone"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SidecarError, match="no session is in"):
+        run("capture", str(tmp_path / "empty"), "--json")
+    capsys.readouterr()
     assert [one["id"] for one in run("list", "--json")["transcripts"]] == ["claude-s1"]
 
 
@@ -109,7 +119,8 @@ def test_a_hook_never_fails(
     assert "cannot read /gone/x" in lines[1]
     assert "named no transcript_path" in lines[2]
     monkeypatch.setattr(sys, "stdin", io.StringIO(told))
-    assert command.main(["capture", "--hook", "--repo", str(tmp_path / "no-repository")], standalone_mode=False) is None
+    arguments = ["transcript", "capture", "--hook", "--repo", str(tmp_path / "no-repository")]
+    assert sidecar.main(arguments, standalone_mode=False) == 0
 
 
 def test_turns_are_read_by_number_range_and_match(run: Run, session: Path) -> None:

@@ -16,13 +16,17 @@ from seed.errors import EmbedderError
 from seed.git.repository import open_repository
 from seed.store.lock import exclusive
 from seed.store.paths import kept_folder, store_folder
+from sidecar.audit import PILED_CONFLICTS
 from sidecar.cli import main
+from sidecar.conflicts import Pair
+from sidecar.contradictions import scan
 from sidecar.doctor import embedder
 from sidecar.doctor.diagnose import CHECKS, diagnose
 from sidecar.doctor.finding import Finding, Report
 from sidecar.hooks.install import install
 from sidecar.provider import Provider
 from sidecar.query import Query
+from sidecar.scans import Scanned, save
 
 POLICY = "format: 1\nembedder: {model: toy, languages: 'off'}\n"
 Commit = Callable[..., str]
@@ -309,3 +313,79 @@ def test_the_status_resource_is_the_same_object(project: Path) -> None:
     report = diagnose(project).to_data()
     assert [f["check"] for f in found["findings"]] == [f["check"] for f in report["findings"]]
     assert found["status"]["records"] == 1
+
+
+def test_what_moved_the_snapshot_is_named(project: Path, git: Git, commit: Commit) -> None:
+    """A snapshot that is behind says whether HEAD's records, the candidates' branches or both have moved."""
+    git("branch", "knowledge/candidate/fact-1")
+    git("switch", "-q", "knowledge/candidate/fact-1")
+    commit({"knowledge/fact-1.yaml": "id: fact-1\nkind: fact\ntitle: A\nstatus: unverified\n"})
+    git("switch", "-q", "main")
+    (found,) = _said(diagnose(project), "snapshot")
+    assert found.severity == "warning"
+    assert found.evidence.endswith(": branches of candidates have changed")
+    commit({"knowledge/decision-2.yaml": (project / "knowledge/decision-1.yaml").read_text().replace("-1", "-2")})
+    (found,) = _said(diagnose(project), "snapshot")
+    assert "the records of HEAD (" in found.evidence
+    assert found.evidence.endswith("differ and branches of candidates have changed")
+
+
+def test_an_old_scan_for_contradictions_is_found(
+    project: Path, commit: Commit, record_text: Callable[..., str]
+) -> None:
+    """Over 15 days old it is named, and it is a warning when records are new or changed since."""
+    commit({"knowledge/decision-2.yaml": record_text("decision-2")})
+    _ask(project)
+    assert [f.severity for f in _said(diagnose(project), "scan")] == ["info"]
+    with closing(Provider(project)) as opened:
+        scan(opened)
+    (found,) = _said(diagnose(project), "scan")
+    assert (found.severity, found.evidence[:44]) == ("ok", "the last scan for contradictions is 0 days o")
+    file = _store(project) / "conflicts.json"
+    old = file.stat().st_mtime - 16 * 86400
+    os.utime(file, (old, old))
+    (found,) = _said(diagnose(project), "scan")
+    assert (found.severity, found.fix) == ("info", "sidecar conflicts scan")
+    commit({"knowledge/decision-3.yaml": record_text("decision-3")})
+    _ask(project)
+    os.utime(file, (old, old))
+    (found,) = _said(diagnose(project), "scan")
+    assert found.severity == "warning"
+    assert "16 days old, 1 records are new or changed" in found.evidence
+
+
+def test_pairs_that_pile_up_are_found(project: Path, commit: Commit, record_text: Callable[..., str]) -> None:
+    """Pairs of records that nobody judged are a warning from the number on that the audit names, too."""
+    commit({f"knowledge/{n}.yaml": record_text(f"d-{n}") for n in range(4)})
+    _ask(project)
+    blobs = {f"d-{n}": _blob(project, f"knowledge/{n}.yaml") for n in range(4)}
+    keys = [(a, b) for a in blobs for b in blobs if a < b][:PILED_CONFLICTS]
+    pairs = tuple(Pair(key, (blobs[key[0]], blobs[key[1]]), 0.9, "", "") for key in keys)
+    save(_store(project), Scanned("x", {}, pairs))
+    assert "5 pairs of the last scan wait for a judge" in _bad(diagnose(project)).get("conflicts", "")
+    save(_store(project), Scanned("x", {}, pairs[1:]))
+    assert "conflicts" not in _bad(diagnose(project))
+
+
+def _blob(folder: Path, path: str) -> str:
+    return str(open_repository(folder).git.revparse_single(f"HEAD:{path}").id)
+
+
+def test_a_broken_link_is_told_once(project: Path) -> None:
+    """When HEAD's commit is missing that is one critical finding and one reason, not one for each check behind it."""
+    (project / ".git/refs/heads/main").write_text("1" * 40 + "\n")
+    report = diagnose(project)
+    (found,) = _said(report, "head")
+    assert found.severity == "critical"
+    assert sum(f.evidence.startswith("could not be looked at") for f in report.findings) == 1
+    assert sum("commit 111111111111 is missing" in reason for _, reason in report.skipped) > 5
+
+
+def test_an_unusable_home_and_a_broken_git_folder_are_findings(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home that cannot be named, and a .git that is no repository, never end the examination."""
+    monkeypatch.setenv("SIDECAR_HOME", "relative/home")
+    report = diagnose(project)
+    assert "is not absolute" in _bad(report)["home"]
+    assert _said(report, "head")[0].severity == "ok"
+    (project / ".git/HEAD").unlink()
+    assert "the .git of" in _bad(diagnose(project))["repository"]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from seed.errors import SidecarError
 from sidecar.provider import Provider
 from sidecar.server import desk as module
 from sidecar.server import tools
@@ -115,6 +116,30 @@ def test_what_the_budget_cut_short_goes_on_in_the_background(
     last = asyncio.run(desk.run("", recall))
     desk.close()
     assert "degraded" not in last
+
+
+def test_seeding_goes_on_where_nothing_can_answer_yet(
+    shop: Path, commit: Commit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More new records than the budget allows end in an error that says so, a process reads on, and then it answers."""
+    files: dict[str, str] = {}
+    for n in range(200):
+        files |= record(f"decision-{n + 10}", f"Shelf {n} holds tins", f"Shelf {n} holds {n} tins.")
+    commit(files, "Many")
+    monkeypatch.setattr(tools, "BUDGET_SECONDS", 0.0)
+    desk = Desk(shop)
+
+    def recall(provider: Provider) -> dict[str, Any]:
+        return tools.recall(provider, "which shelf holds tins").structured
+
+    with pytest.raises(SidecarError, match=r"64 of 20\d new files are read .* in the background, ask again"):
+        asyncio.run(desk.run("", recall))
+    (_, process) = desk._seeding[desk.folder]
+    assert process.wait(60) == 0
+    found = asyncio.run(desk.run("", recall))
+    desk.close()
+    assert found["verdict"] == "match"
+    assert "stale" not in found["revision"] or not found["revision"]["stale"]
 
 
 def test_no_process_is_started_when_nothing_is_missing(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

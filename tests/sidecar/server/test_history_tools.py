@@ -245,3 +245,12 @@ def test_an_unknown_number_says_so(server: Sidecar, compacted: int) -> None:
     """Negative control: a number that the session does not have is named, and nothing is read in its place."""
     del compacted
     assert "has no seq 5" in call(server, "context_read", seqs=[5])
+
+
+@pytest.mark.parametrize("path", ["nul\0", "x" * 5000, "nowhere.jsonl"])
+def test_a_file_that_cannot_be_is_named(server: Sidecar, path: str) -> None:
+    """Whatever is given as a file, the error says what is wrong with it, and nothing fails inside the server."""
+    for name, arguments in (("context_capture", {"files": [path]}), ("context_attach_vectors", {"file": path})):
+        told = call(server, name, **arguments)
+        assert "failed inside" not in str(told)
+        assert path[:80].replace("\0", "") in told.replace("\\x00", "")

@@ -2,17 +2,23 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx2 as httpx
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from sidecar.server.http import host_names, is_loopback
+from seed.store.address import URL, WORKSPACE
+from sidecar.loopback import host_names, is_loopback
+from sidecar.provider import Provider
+from sidecar.replay import verify
+from sidecar.server import limit
 
+from ..conftest import TOY, Commit  # noqa: TID252 - as the other tests of this folder's parents do
 from .conftest import MODES, SERVE, ask, environment
 
 DISCOVER = {
@@ -85,6 +91,37 @@ def test_large_requests_are_refused(url: str) -> None:
     assert httpx.post(url, content=b"x" * (1 << 20) + b"x", headers=ACCEPT).status_code == 413
 
 
+def test_too_many_requests_are_told_when_to_come_back(shop: Path) -> None:
+    """Past the limit of a minute an address gets 429 and the seconds to wait, whatever token it tries."""
+    with serving(shop, "--rate-limit", "3", "--token", "sesame") as (url, _):
+        assert [post(url, Authorization=f"Bearer {n}").status_code for n in range(2)] == [401, 401]
+        assert post(url, Authorization="Bearer sesame").status_code == 200
+        refused = post(url, Authorization="Bearer sesame")
+        assert refused.status_code == 429
+        assert 15 <= int(refused.headers["Retry-After"]) <= 20
+        assert "--rate-limit" in refused.text
+    with serving(shop, "--rate-limit", "0") as (url, _):
+        assert {post(url).status_code for _ in range(20)} == {200}
+
+
+def test_a_bucket_refills_steadily_and_each_address_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute's requests may come at once; then one comes as often as the rate says, and others are not held up."""
+    now = [0.0]
+    buckets = limit.Buckets(6, lambda: now[0])
+    assert [buckets.wait("a") for _ in range(7)] == [0] * 6 + [10]
+    assert buckets.wait("b") == 0
+    now[0] = 9.5
+    assert buckets.wait("a") == 1
+    now[0] = 10.0
+    assert [buckets.wait("a"), buckets.wait("a")] == [0, 10]
+    now[0] = 1000.0
+    assert [buckets.wait("a") for _ in range(7)] == [0] * 6 + [10]
+    monkeypatch.setattr(limit, "MAX_ADDRESSES", 2)
+    for name in "bcd":
+        buckets.wait(name)
+    assert set(buckets._left) == {"c", "d"}
+
+
 def test_another_address_needs_the_token(shop: Path) -> None:
     """Bound beyond loopback, a token is made and printed, and without it nothing is served."""
     with serving(shop, "--host", "0.0.0.0") as (url, token):  # noqa: S104 - the case under test
@@ -152,3 +189,36 @@ def test_names_of_a_loopback_server_are_loopback_only() -> None:
     assert host_names("127.0.0.1") == ("127.0.0.1", "localhost", "[::1]")
     assert host_names("127.0.0.1", ["box.example"])[-1] == "box.example"
     assert "[fe80::1]" in host_names("fe80::1")
+
+
+@pytest.mark.slow
+def test_servers_on_one_database_are_one(
+    shop: Path, commit: Commit, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two servers with clones of their own answer alike, keep one chain of receipts, and either replays the other's."""
+    monkeypatch.setenv(URL, postgres_url)
+    monkeypatch.setenv(WORKSPACE, f"w-{uuid4().hex[:12]}")
+    commit({"knowledge/policy.yaml": TOY + "engine: postgresql\n"})
+    clones = [tmp_path / "one" / "shop", tmp_path / "two" / "shop"]
+    for clone in clones:
+        subprocess.run(["git", "clone", "-q", str(shop), str(clone)], check=True)
+        url = "https://example.org/team/shop.git"
+        subprocess.run(["git", "remote", "set-url", "origin", url], cwd=clone, check=True)
+
+    async def work(client: Client) -> Any:
+        found = await client.call_tool("recall", {"question": "where do orders live", "detail": "full"})
+        return found.structured_content
+
+    answers = []
+    for number, clone in enumerate(clones):
+        monkeypatch.setenv("SIDECAR_HOME", str(tmp_path / f"machine{number}"))
+        with serving(clone) as (found, _):
+            answers += [ask(found, work), ask(found, work)]
+        with closing(Provider(clone)) as provider:
+            chain = provider.receipts.chain()
+            assert all(verify(provider, receipt).same for receipt in chain)
+    kept = [answer.pop("receipt") for answer in answers]
+    assert all(receipt["stored"] for receipt in kept)
+    assert [receipt["id"] for receipt in chain] == [receipt["id"] for receipt in kept]
+    assert [receipt["previous"] for receipt in chain] == ["", *(receipt["id"] for receipt in chain[:-1])]
+    assert answers[0] == answers[1] == answers[2] == answers[3]

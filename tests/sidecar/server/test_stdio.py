@@ -110,12 +110,47 @@ def test_stray_output_misses_the_wire(shop: Path, tmp_path: Path) -> None:
     assert b"child noise" in err
 
 
-def test_server_ends_when_stdin_closes(shop: Path) -> None:
-    """A client that goes away by closing the pipe leaves no process behind."""
+def test_every_line_is_answered_and_the_server_lives_on(shop: Path) -> None:
+    """Over the wire, too, what cannot be read gets an error at once, and the next call is answered."""
     process = start(shop)
-    out, _ = process.communicate(lines(INITIALIZE), timeout=20)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    bad = recall(2)
+    bad["params"]["arguments"]["question"] = "half \ud800"
+    sent = [*lines(INITIALIZE, INITIALIZED, bad).splitlines(keepends=True), b"hello\n", b"\xff\xfe\n", b"\n", b"[]\n"]
+    process.stdin.write(
+        b"".join([*sent, b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":"' + b"y" * (5 << 20)])
+    )
+    process.stdin.write(b'"}}\n' + lines(recall(8)))
+    process.stdin.flush()
+    replies = [json.loads(process.stdout.readline()) for _ in range(7)]
+    process.communicate(timeout=10)
+    codes = [(reply["id"], reply.get("error", {}).get("code")) for reply in replies]
+    assert codes == [(1, None), (2, -32602), (None, -32700), (None, -32700), (None, -32600), (7, -32600), (8, None)]
     assert process.returncode == 0
-    assert json.loads(out)["id"] == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that takes any bytes as a name")
+def test_a_folder_whose_name_is_no_utf8_is_served(shop: Path) -> None:
+    """Bytes of a name that no text can hold come back escaped, in answers and in errors; the server lives on."""
+    folder = shop.rename(os.fsdecode(os.fsencode(shop.parent) + b"/caf\xe9"))
+    process = start(folder)
+    outside = recall(3)
+    outside["params"]["arguments"]["repo"] = "/"
+    out, _ = process.communicate(lines(INITIALIZE, INITIALIZED, recall(2), outside), timeout=30)
+    replies = {reply["id"]: reply["result"] for reply in map(json.loads, out.splitlines())}
+    assert replies[2]["structuredContent"]["results"][0]["id"] == "decision-1"
+    assert "caf\\udce9, where this server started" in replies[3]["content"][0]["text"]
+
+
+def test_server_ends_when_stdin_closes(shop: Path) -> None:
+    """A client that goes away by closing the pipe leaves no process behind; what it had asked is still answered."""
+    process = start(shop)
+    out, _ = process.communicate(lines(INITIALIZE, INITIALIZED, recall(2)), timeout=20)
+    assert process.returncode == 0
+    replies = [json.loads(line) for line in out.splitlines()]
+    assert [reply["id"] for reply in replies] == [1, 2]
+    assert replies[1]["result"]["structuredContent"]["results"][0]["id"] == "decision-1"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX processes")

@@ -1,0 +1,84 @@
+"""Vectors of one repository in PostgreSQL, and the part of them that this process has read already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seed.embed.identity import Identity
+from seed.store.postgres import binary
+from seed.store.postgres.binary import Matrix
+from seed.store.postgres.server import Connection
+
+Key = tuple[str, str]
+_OF = "workspace = %s AND repository = %s AND identity = %s"
+
+
+def known(connection: Connection, key: Key, identity: str, shas: Sequence[bytes]) -> dict[bytes, int]:
+    """Return the row of every text (sha256) that has a vector under this identity."""
+    query = f"SELECT sha, row FROM sidecar.vectors WHERE {_OF} AND sha = ANY(%s)"
+    return {bytes(sha): row for sha, row in connection.execute(query, (*key, identity, list(shas)))}
+
+
+def add(connection: Connection, key: Key, identity: Identity, found: Mapping[bytes, Matrix]) -> None:
+    """Add the vectors of texts that have none; runs inside the caller's transaction."""
+    binary.register(connection)
+    # The identity's row is the lock under which rows are numbered, so that two writers never number alike.
+    connection.execute(f"SELECT next_row FROM sidecar.identities WHERE {_OF} FOR UPDATE", (*key, identity.digest))
+    held = known(connection, key, identity.digest, list(found))
+    new = {sha: vector for sha, vector in found.items() if sha not in held}
+    if not new:
+        return
+    row = connection.execute(
+        f"UPDATE sidecar.identities SET next_row = next_row + %s WHERE {_OF} RETURNING next_row",
+        (len(new), *key, identity.digest),
+    ).fetchone()
+    first = int(row[0]) - len(new) if row else 0
+    connection.execute(
+        "INSERT INTO sidecar.vectors (workspace, repository, identity, sha, row, v)"
+        " SELECT %s, %s, %s, sha, row, v FROM unnest(%s::bytea[], %s::int4[], %b::vector[]) AS t (sha, row, v)"
+        " ON CONFLICT DO NOTHING",
+        (*key, identity.digest, list(new), list(range(first, first + len(new))), list(new.values())),
+    )
+
+
+def some(connection: Connection, key: Key, identity: Identity, rows: NDArray[np.int32]) -> Matrix:
+    """Return the vectors of rows, in their order; fewer where some are not there."""
+    query = f"COPY (SELECT row, v FROM sidecar.vectors WHERE {_OF} AND row = ANY(%s)) TO STDOUT (FORMAT BINARY)"
+    wanted = np.unique(rows)
+    held, found = binary.copied(connection, query, (*key, identity.digest, wanted.tolist()), identity.dimension)
+    if len(held) < len(wanted):
+        return found
+    order = np.argsort(held)
+    return found[order[np.searchsorted(held, rows, sorter=order)]]
+
+
+class Read:
+    """The vectors of one identity by row, as far as they were read: rows are only ever added within a generation."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self.generation = -1
+        self._room = np.empty((0, dimension), dtype=np.float32)
+        self._count = 0
+
+    def upto(self, connection: Connection, key: Key, identity: str, generation: int) -> Matrix:
+        """Return all vectors (rows, dimension) in a connection's state; a row that is no more is zero."""
+        if generation != self.generation:
+            self._room, self._count, self.generation = np.empty((0, self.dimension), np.float32), 0, generation
+        query = f"COPY (SELECT row, v FROM sidecar.vectors WHERE {_OF} AND row >= %s) TO STDOUT (FORMAT BINARY)"
+        rows, vectors = binary.copied(connection, query, (*key, identity, self._count), self.dimension)
+        if len(rows):
+            self._grow(int(rows.max()) + 1)
+            self._room[rows] = vectors
+            self._count = int(rows.max()) + 1
+        return self._room[: self._count]
+
+    def _grow(self, rows: int) -> None:
+        if rows > len(self._room):
+            # What was handed out stays as it is: readers keep views of the old array.
+            room = np.zeros((max(rows, len(self._room) * 5 // 4), self.dimension), dtype=np.float32)
+            room[: self._count] = self._room[: self._count]
+            self._room = room

@@ -1,0 +1,194 @@
+"""`sidecar init`: set a repository up, or take exactly that out again. It commits nothing."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seed.errors import SidecarError
+from sidecar.agents import AGENTS, NAMES, SERVER
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option, say
+
+if TYPE_CHECKING:
+    from seed.git.repository import Repository
+    from sidecar.agents import Agent
+    from sidecar.setup.apply import Note
+    from sidecar.setup.find import AdrFolder
+    from sidecar.setup.plan import Plan
+
+_INSTALL = "'pipx install knowledge-sidecar' or 'uv tool install knowledge-sidecar'"
+
+
+@dataclass(slots=True)
+class Run:
+    """One run: what was found and planned, and what became of it."""
+
+    agents: list[tuple[Agent, str]]
+    plan: Plan
+    folders: list[AdrFolder] = field(default_factory=list)
+    hooks: bool = False
+    """Whether hooks are to be put in, or with --remove to be taken out."""
+    notes: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    done: bool = False
+    answer: dict[str, Any] = field(default_factory=dict)
+    trouble: str = ""
+    """Why there is no first answer although everything was written."""
+
+    @property
+    def empty(self) -> bool:
+        """Tell whether there is nothing to do."""
+        return not (self.plan.changes or self.folders or self.hooks)
+
+
+@click.command(
+    epilog=examples(
+        "sidecar init",
+        "sidecar init --dry-run",
+        "sidecar init --agent claude --agent codex --yes",
+        "sidecar init --remove",
+    )
+)
+@click.option(
+    "--agent", "named", multiple=True, type=click.Choice(NAMES), help="Configure this agent (may be repeated)."
+)
+@click.option("--yes", is_flag=True, help="Ask no questions.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option("--remove", is_flag=True, help="Take out what init wrote; knowledge/ stays.")
+@json_option
+@repo_option
+def init(named: tuple[str, ...], yes: bool, dry_run: bool, remove: bool, as_json: bool, repo: str) -> int:
+    """Set a repository up: knowledge/, ADRs taken over, hooks, agents' configuration, and a first answer.
+
+    Shows every change and asks before it writes. It commits nothing, and a second time changes nothing. Without a
+    terminal and without --yes it only shows.
+    """
+    from seed.git.repository import open_repository
+    from sidecar.setup.apply import read_note
+
+    opened = open_repository(Path(repo))
+    if opened.bare:
+        raise SidecarError(f"{opened.name} is bare: it has no working tree to set up", "run this in a clone")
+    note = read_note(opened)
+    asks = not (yes or dry_run or as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    run = _removal(opened, note) if remove else _set_up(opened, note, named)
+    if not as_json:
+        from sidecar.cli.init_text import shown
+
+        print("\n".join(shown(run, remove=remove, colour=in_colour())))
+    if not run.empty and not dry_run and (yes or (asks and _agreed(run, remove=remove))):
+        _take_out(opened, note, run) if remove else _write(opened, note, run)
+        run.done = True
+    if not remove and not dry_run and (run.done or run.empty):
+        _first_question(opened, run, repo, quiet=as_json)
+    _report(run, as_json=as_json, remove=remove, dry_run=dry_run, asked=asks)
+    return 1 if run.plan.refused or run.trouble else 0
+
+
+def _set_up(repo: Repository, note: Note, named: tuple[str, ...]) -> Run:
+    from sidecar.setup import find
+    from sidecar.setup.plan import plan
+
+    found = find.agents(repo.root, Path.home())
+    if named:
+        found = [(agent, "named") for agent in AGENTS if agent.name in named]
+    today = datetime.now(UTC).date()
+    run = Run(found, plan(repo, [agent for agent, _ in found], today, note.written), find.adr_folders(repo))
+    run.hooks = _hooks_missing(repo, run)
+    if found and shutil.which(SERVER) is None:
+        run.notes.append(f"agents start the command {SERVER!r}, which is not on your PATH - {_INSTALL} puts it there")
+    return run
+
+
+def _hooks_missing(repo: Repository, run: Run) -> bool:
+    from sidecar.hooks.status import status
+
+    found = status(repo)
+    if found.folder.off:
+        run.notes.append(f"hooks are left out: {found.folder.off}")
+        return False
+    return not all(hook.fires in {"ours", "both"} for hook in found.hooks)
+
+
+def _removal(repo: Repository, note: Note) -> Run:
+    from sidecar.setup.apply import plan_removal
+
+    run = Run([], plan_removal(repo, note), hooks=note.hooks)
+    run.notes.append("knowledge/ stays: its records are yours")
+    return run
+
+
+def _agreed(run: Run, *, remove: bool) -> bool:
+    if remove:
+        return click.confirm("Take this out?", default=True)
+    run.folders = [one for one in run.folders if click.confirm(_import_question(one), default=True)]
+    return run.empty or click.confirm("Write this?", default=True)
+
+
+def _import_question(one: AdrFolder) -> str:
+    from sidecar.cli.init_text import counted
+
+    return f"Import {counted(len(one.report.records), 'record')} from {one.path}?"
+
+
+def _write(repo: Repository, note: Note, run: Run) -> None:
+    from seed.importers import adr
+    from sidecar.setup.apply import write, write_note
+
+    write(repo, run.plan.changes, note)
+    for folder in run.folders:
+        adr.write(folder.report, repo.root)
+    if run.hooks:
+        from sidecar.hooks.install import install
+
+        try:
+            install(repo)
+            note.hooks = True
+            write_note(repo, note)
+        except SidecarError as exc:  # everything else is there, and works without hooks
+            run.notes.append(f"hooks are not installed: {exc}")
+
+
+def _take_out(repo: Repository, note: Note, run: Run) -> None:
+    from sidecar.setup.apply import remove
+
+    if note.hooks:
+        from sidecar.hooks.install import uninstall
+
+        uninstall(repo)
+        note.hooks = False
+    remove(repo, run.plan, note)
+
+
+def _first_question(repo: Repository, run: Run, folder: str, *, quiet: bool) -> None:
+    """Seed what is committed and ask for its newest record; where nothing is, say what to commit."""
+    from sidecar.query import Query
+    from sidecar.setup.apply import to_commit
+
+    run.commands = to_commit(repo)
+    progress = Progress(quiet=quiet)
+    try:
+        with provider(folder) as opened:
+            seeded = opened.seed(progress=progress)
+            newest = opened.recall(Query(limit=1, listing=True))["results"] if seeded["records"] else []
+            if newest:
+                run.answer = {"question": newest[0]["title"]}
+                run.answer |= opened.recall(Query(newest[0]["title"], limit=1), detail="full", progress=progress)
+    except SidecarError as exc:  # what was written stands
+        run.trouble = str(exc)
+    progress.close()
+
+
+def _report(run: Run, *, as_json: bool, remove: bool, dry_run: bool, asked: bool) -> None:
+    from sidecar.cli.init_text import as_data, ending
+
+    if as_json:
+        print_json(as_data(run, remove=remove, dry_run=dry_run))
+    else:
+        say("\n".join(ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour())))

@@ -1,0 +1,1 @@
+"""`sidecar explore`: pages on this machine to look at the records. Nothing here changes one."""
