@@ -34,6 +34,11 @@ soak *ARGS:
     python -m evals.bench.soak {{ARGS}}
     python -m evals.bench.reliability
 
+# Every figure of speed and memory in one run, kept as JSON for this version; then the charts over the releases.
+bench *ARGS:
+    python -P -m evals.bench {{ARGS}}
+    python -P -m evals.bench.plot
+
 # The pages under docs, with every link checked.
 docs:
     mkdocs build --site-dir site

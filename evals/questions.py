@@ -110,7 +110,10 @@ def load_questions(path: Path) -> QuestionSet:
         data = path.read_bytes()
     except OSError as exc:
         raise SidecarError(f"{path} cannot be read: {exc.strerror}", "name a question set (YAML)") from None
-    return parse_questions(data, str(path))
+    found = parse_questions(data, str(path))
+    if not found.questions:
+        raise QuestionSetError([f"{path}:1: the set has no question, so nothing is measured - add some, '- id: ...'"])
+    return found
 
 
 def parse_questions(data: bytes, where: str = "questions.yaml") -> QuestionSet:

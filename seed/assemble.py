@@ -21,12 +21,12 @@ from seed.policy import Policy
 from seed.record import SCHEMA_VERSION, Record
 from seed.snapshot import Head, Snapshot, Unreadable
 from seed.store.parsed import Stored
+from seed.store.paths import STORE_FORMAT
 
 Numbers = NDArray[np.uint32]
 Order = NDArray[np.intp]
 File = tuple[Entry, str]
 """A file of the tree, or one of a candidate branch with that branch's ref."""
-from seed.store.paths import STORE_FORMAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,15 +200,18 @@ def _standing(made: Base, base: Base, take: Order) -> Base:
 
     A record that was touched in the base and is no more is looked at too.
     """
-    before = np.concatenate([_touched(base.facets), np.zeros(len(take), np.bool_)])[take]
-    among = np.flatnonzero(_touched(made.facets) | before).tolist()
+    touched = _touched(base.facets)
+    before, now = np.concatenate([touched, np.zeros(len(take), np.bool_)])[take], _touched(made.facets)
+    if (before == now).all() and before.sum() == touched.sum():
+        return made  # the same records stand in relations as in the base
+    among = np.flatnonzero(now | before).tolist()
     heads = [made.heads[n] for n in among]
     origins = frozenset(at for at, head in enumerate(heads) if head.origin)
     found = standings([head.record for head in heads], origins)
     changed = {
-        n: replace(head, status=now.status, lineage=now.lineage, conflicts=now.conflicts)
-        for n, head, now in zip(among, heads, found, strict=True)
-        if (head.status, head.lineage, head.conflicts) != (now.status, now.lineage, now.conflicts)
+        n: replace(head, status=one.status, lineage=one.lineage, conflicts=one.conflicts)
+        for n, head, one in zip(among, heads, found, strict=True)
+        if (head.status, head.lineage, head.conflicts) != (one.status, one.lineage, one.conflicts)
     }
     if not changed:
         return made

@@ -26,7 +26,7 @@ FIRST_STATUS: dict[str, str] = {
 }
 _FOLDERS = {"history": "history"}
 
-_SECTIONS: dict[str, Sequence[str]] = {
+SECTIONS: dict[str, Sequence[str]] = {
     "decision": ("Context", "Decision", "Consequences"),
     "adr": ("Context", "Decision", "Consequences"),
     "finding": ("What was seen", "What follows"),
@@ -96,7 +96,7 @@ def start_record(repo: Repository, kind: str, title: str, today: date) -> tuple[
 
 def template(ident: str, kind: str, title: str, today: date) -> str:
     """Return the text of a new record: its headings are what a reader needs to judge it again later."""
-    body = "\n\n".join(f"  ## {section}" for section in _SECTIONS.get(kind, ()))
+    body = "\n\n".join(f"  ## {section}" for section in SECTIONS.get(kind, ()))
     lines = [
         f"id: {ident}",
         f"kind: {kind}",

@@ -96,6 +96,11 @@ def _parse(repo: Repository, blob: str, policy: Policy) -> Unseen:
         parsed = parse_record(read_blob(repo, blob))
     except UnreadableBlobError as exc:
         parsed = Parsed(None, (Problem(1, exc.reason, exc.fix, fatal=True),))
+    return as_unseen(blob, parsed, policy)
+
+
+def as_unseen(blob: str, parsed: Parsed, policy: Policy) -> Unseen:
+    """Return what a store keeps of a parsed blob: its passages, and the words of each of its documents."""
     record = parsed.record
     if record is None:
         return Unseen(blob, None, parsed.problems, (), (), "", text.terms(""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,11 +41,30 @@ class Facet:
 
     def one(self, ordinal: int) -> str:
         """Return the value of a record in a property that every record has once."""
-        return self.values[self.codes[ordinal]]
+        return self.values[int(self.codes[ordinal])]
 
     def counts(self) -> Codes:
         """Return how many values each record (m,) has."""
         return np.bincount(self.owners, minlength=self.size).astype(np.int32)
+
+
+class Kept(Mapping[str, Facet]):
+    """Facets as they were stored; one that is not asked for is not read."""
+
+    def __init__(self, read: Mapping[str, Callable[[], Facet]]) -> None:
+        """Take how to ``read`` each one."""
+        self._read, self._held = read, dict[str, Facet]()
+
+    def __getitem__(self, name: str) -> Facet:
+        if name not in self._held:
+            self._held[name] = self._read[name]()
+        return self._held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read)
+
+    def __len__(self) -> int:
+        return len(self._read)
 
 
 def _judged(head: Head) -> Iterable[str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import overload
 
 import numpy as np
@@ -16,24 +17,40 @@ from numpy.typing import NDArray
 
 from seed.snapshot import Head, head_from_list, head_to_list
 
+Names = tuple[tuple[str, ...], tuple[str, ...]]
+"""Path and blob of every head."""
 _BLOCK = 64
 _KEPT_HEADS, _KEPT_BLOCKS = 4096, 64
 
 
 class Heads(Sequence[Head]):
-    """Heads in path order. ``paths`` and ``blobs`` of all are at hand, the rest is decoded and kept for a while."""
+    """Heads in path order. Paths and blobs of all are read at once, the rest one by one and kept for a while."""
 
     def __init__(
-        self, paths: tuple[str, ...], blobs: tuple[str, ...], starts: NDArray[np.int32], blocks: Sequence[bytes]
+        self, size: int, names: Callable[[], Names], starts: NDArray[np.int32], blocks: Sequence[bytes | memoryview]
     ) -> None:
-        """``starts`` (b,) are the first heads of the ``blocks``."""
-        self.paths, self.blobs = paths, blobs
+        """Take how to read the ``names``; ``starts`` (b,) are the first heads of the ``blocks``."""
+        self._size, self._read = size, names
         self.starts, self.blocks = starts, blocks
         self._heads: dict[int, Head] = {}
         self._lines: dict[int, list[bytes]] = {}
 
+    @cached_property
+    def _names(self) -> Names:
+        return self._read()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the path of every head."""
+        return self._names[0]
+
+    @property
+    def blobs(self) -> tuple[str, ...]:
+        """Return the blob of every head."""
+        return self._names[1]
+
     def __len__(self) -> int:
-        return len(self.paths)
+        return self._size
 
     @overload
     def __getitem__(self, at: int) -> Head: ...
@@ -107,7 +124,8 @@ def revise(old: Heads, new: Sequence[Head], take: NDArray[np.intp]) -> Heads:
         else:
             lines = [old.line(n) if n < len(old) else _encoded(new[n - len(old)]) for n in run]
             blocks.append(zlib.compress(b"\n".join(lines), 1))
-    return Heads(tuple(paths[n] for n in order), tuple(blobs[n] for n in order), starts, blocks)
+    names = tuple(paths[n] for n in order), tuple(blobs[n] for n in order)
+    return Heads(len(order), lambda: names, starts, blocks)
 
 
 def _ends(paths: Sequence[str]) -> NDArray[np.int32]:
@@ -124,4 +142,4 @@ def _decoded(line: bytes) -> Head:
     return head_from_list(json.loads(line))
 
 
-_NONE = Heads((), (), np.empty(0, np.int32), ())
+_NONE = Heads(0, lambda: ((), ()), np.empty(0, np.int32), ())

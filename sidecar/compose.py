@@ -81,7 +81,7 @@ def full(session: Session, decided: Decided) -> Answer:
     if reason := view.degraded or asked.degraded:
         found["degraded"] = reason
     if ranked.verdict == "none":
-        found["note"] = _none_note(found, corpus, ranked)
+        found["note"] = _none_note(found, corpus, ranked, view.commit)
         found["nearest"] = [{"id": heads[n].record.id, "note": "below the floor"} for n in ranked.nearest]
     return found
 
@@ -100,7 +100,7 @@ def _items(session: Session, decided: Decided) -> list[dict[str, Any]]:
 
 
 def _coverage(session: Session, corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
-    settled = ~corpus.facets["origin"].records(bool)
+    settled = ~corpus.having("origin", bool)
     records = int(settled.sum())
     whole = asked.plane.embedded if asked.plane is not None else session.embedded(corpus)
     embedded = int((whole & settled).sum())
@@ -173,8 +173,10 @@ def receipt_body(decided: Decided, full: Answer, now: datetime) -> dict[str, Any
     }
 
 
-def _none_note(full: Answer, corpus: Corpus, ranked: Ranked) -> str:
+def _none_note(full: Answer, corpus: Corpus, ranked: Ranked, commit: str) -> str:
     coverage = full["coverage"]
+    if not commit:
+        return "No commit yet, so no records: commit files under knowledge/ first ('sidecar new decision TITLE')."
     if not corpus.heads and corpus.snapshot.unreadable:
         bad = len(corpus.snapshot.unreadable)
         return f"No record could be read: {bad} files are unreadable ('sidecar check' says why)."

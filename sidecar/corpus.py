@@ -6,7 +6,7 @@ no other place that decides which records answer (decision-0004).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -33,7 +33,7 @@ class HeldBack(Mapping[int, str]):
     def __getitem__(self, ordinal: int) -> str:
         if ordinal not in self:
             raise KeyError(ordinal)
-        return self._words[self._codes[ordinal]]
+        return self._words[int(self._codes[ordinal])]
 
     def __contains__(self, ordinal: object) -> bool:
         at = int(np.searchsorted(self.ordinals, ordinal))  # type: ignore[call-overload]
@@ -84,6 +84,8 @@ class Corpus:
     cjk: bool = False
     _standings: dict[date, Standings] = field(default_factory=dict, repr=False)
     _ids: dict[str, list[int]] = field(default_factory=dict, repr=False)
+    _named: dict[str, list[int]] = field(default_factory=dict, repr=False)
+    _masks: dict[tuple[str, Callable[[str], bool]], NDArray[np.bool_]] = field(default_factory=dict, repr=False)
 
     @property
     def documents(self) -> Documents:
@@ -98,6 +100,12 @@ class Corpus:
     def status(self, ordinal: int, today: date) -> str:
         """Return the effective status of a record on a day."""
         return at_day(self.facets["status"].one(ordinal), self.facets["valid_until"].one(ordinal), today)
+
+    def having(self, name: str, wanted: Callable[[str], bool]) -> NDArray[np.bool_]:
+        """Return which records (m,) have a wanted value in a facet; it is asked once for the life of the corpus."""
+        if (name, wanted) not in self._masks:
+            self._masks[name, wanted] = self.facets[name].records(wanted)
+        return self._masks[name, wanted]
 
     def standings(self, today: date) -> Standings:
         """Return (words, the code (m,) of each record) of the effective statuses on a day."""
@@ -151,6 +159,15 @@ class Corpus:
             for n, code in enumerate(ids.codes.tolist()):
                 self._ids.setdefault(folded[code], []).append(n)
         return self._ids.get(ident.casefold(), [])
+
+    def naming(self, ident: str) -> list[int]:
+        """Return the ordinals of the records that name an id in a relation; all heads are read for it, but once."""
+        if not self._named:
+            self._named[""] = []
+            for n, head in enumerate(self.heads):
+                for target in {target.casefold() for _, target in head.record.relations}:
+                    self._named.setdefault(target, []).append(n)
+        return self._named.get(ident.casefold(), [])
 
     def _paths(self) -> Sequence[str]:
         return pack(self.heads).paths

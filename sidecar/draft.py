@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from seed import secrets
-from seed.edit import write
+from seed.edit import with_values, write
 from seed.errors import SidecarError
 from seed.reader import as_text, build_record
 from seed.record import BACKWARD, FORWARD, KINDS, Record
@@ -73,7 +73,30 @@ def draft(given: Mapping[str, object], proposer: Proposer, today: date, *, ident
 
 def file_of(values: Mapping[str, object]) -> bytes:
     """Return the bytes of a record's file. Raises `SidecarError` for a secret in it, or when it is too large."""
-    data = write(values).encode()
+    return _allowed(values, write(values).encode())
+
+
+def as_written(made: Draft, text: bytes) -> Draft:
+    """Return a draft whose file is the proposed text itself, comments and order too, with what is forced set in it.
+
+    A text in another layout (JSON, several documents) is written anew. Raises `SidecarError` for a secret in it.
+    """
+    if not text[:1].isalpha() and not text.startswith(b"#"):
+        return made
+    try:
+        given = parse(text).data
+        changed = {key: made.values.get(key) for key in {**given, **made.values}}
+        changed = {key: value for key, value in changed.items() if given.get(key) != value}
+        head = b"" if "id" in given else f"id: {changed.pop('id')}\n".encode()
+        data = with_values(head + text, changed)
+        if parse(data).data != made.values:
+            return made
+    except (SidecarError, YamlFaultError):
+        return made
+    return replace(made, data=_allowed(made.values, data))
+
+
+def _allowed(values: Mapping[str, object], data: bytes) -> bytes:
     if len(data) > MAX_BYTES:
         raise SidecarError(f"the record has {len(data)} bytes, over the limit of 1 MiB", "link to the long part")
     refuse_secrets(values, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,5 +26,9 @@ def passing(query: Query, held: Mapping[str, Facet], workspace: str) -> NDArray[
     if query.after or query.before:
         found &= held["date"].records(lambda date: in_period(date, query.after, query.before))
     for tag in query.tags:
-        found &= held["tag"].records(lambda own, tag=tag: has_tag((own,), tag))
+        found &= held["tag"].records(partial(_has, tag))
     return found
+
+
+def _has(tag: str, own: str) -> bool:
+    return has_tag((own,), tag)

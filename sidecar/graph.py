@@ -14,12 +14,14 @@ from typing import Any
 import zstandard
 
 from seed import graph as build
+from seed import text
 from seed.errors import SidecarError
 from seed.git.repository import inside
 from seed.git.tree import UnreadableBlobError, read_blob
 from seed.graph import BY_DEFAULT, TYPES, Edge, Filed, Line
 from seed.transcript import edges as turn_edges
 from seed.transcript import files
+from seed.transcript.edges import MENTIONS_PATH
 from seed.transcript.reader import Reader
 from seed.yamltext import YamlFaultError, parse
 from sidecar.history import Document, History, completeness, open_history
@@ -33,7 +35,7 @@ MAX_EDGES = 200
 MAX_DEPTH = 6
 MAX_TITLE = 200
 LAST_TURNS = 5
-Names = dict[str, dict[str, str]]
+Names = dict[str, dict[str, Any]]
 
 
 def session_edges(history: History, reader: Reader) -> list[turn_edges.Edge]:
@@ -65,11 +67,13 @@ class Graph:
         self.view: View = provider.session.healing(lambda: provider.session.view(vectors=False, budget=budget))
         self.names: Names = {}
         self._walked: tuple[tuple[str, ...], Any] | None = None
+        self._joined = False
         self.sessions = [Reader(self.history.archive, one) for one in self.history.archive.manifests()]
 
     def walk(self, start: str, types: Sequence[str] = (), depth: int = 1) -> Document:
         """Return the nodes and edges within ``depth`` steps of a record, path, commit or turn (transcript#ordinal).
 
+        What is said of a folder is said of all below it, and a folder is spoken of where a file in it is.
         Without ``types`` those of `BY_DEFAULT` are walked. Raises `SidecarError` for what is not in the graph.
         """
         import networkx as nx
@@ -77,8 +81,10 @@ class Graph:
         chosen = _types(types)
         if not 1 <= depth <= MAX_DEPTH:
             raise SidecarError(f"depth {depth} is out of range", f"use 1 to {MAX_DEPTH}")
+        self._join([build.path_node(inside(self.provider.session.repo, start.strip()))])
         node, kept = self._node(start, self._whole), self._of_types(chosen)
-        near = nx.single_source_shortest_path_length(kept, node, cutoff=depth) if node in kept else {node: 0}
+        starts = {name for name in kept if name == node or _of_one_place(node, name)}
+        near = {node: 0, **(nx.multi_source_dijkstra_path_length(kept, starts, cutoff=depth) if starts else {})}
         found = [
             data["edge"]
             for a, b, data in kept.edges(near, data=True)
@@ -107,6 +113,15 @@ class Graph:
             whole.add_edge(edge.source, edge.target, edge=edge)
         return whole
 
+    def _join(self, names: Sequence[str]) -> None:
+        """Add the edges to paths that only stand in a record's text: to these, and once to all that are nodes."""
+        known = () if self._joined else tuple(name for name in self._whole if name.startswith("path:"))
+        self._joined = True
+        for edge in list(self._in_text([*names, *known])):
+            if not self._whole.has_edge(edge.source, edge.target):
+                self._whole.add_edge(edge.source, edge.target, edge=edge)
+                self._walked = None
+
     def _of_types(self, chosen: tuple[str, ...]) -> Any:  # noqa: ANN401 - NetworkX ships no types
         """Return the edges of these types both ways; those of the last walk are kept for the next one."""
         import networkx as nx
@@ -122,13 +137,26 @@ class Graph:
         corpus = self.view.corpus
         today = self.provider.clock().astimezone(UTC).date()
         passed = corpus.admit(Query("x", statuses=("all",)), today).passed
-        heads = [corpus.heads[n] for n in passed]
+        heads, policy = [corpus.heads[n] for n in passed], corpus.snapshot.policy
+        since = self.provider.bases.since(self.provider.bases.find(self.view.commit, policy), policy, today)
         for n, head in zip(passed, heads, strict=True):
             facts = {"title": one_line(head.record.title, MAX_TITLE), "status": corpus.status(int(n), today)}
-            self.names[f"record:{head.record.id}"] = {**facts, "path": one_line(head.path)}
+            there = since.of(head.record.id, facts["status"], head.blob) if since and not head.origin else None
+            on_base = {"on_base": there} if there else {}
+            self.names[f"record:{head.record.id}"] = {**facts, "path": one_line(head.path), **on_base}
         yield from build.of_records([Filed(head.record, head.path, head.blob) for head in heads])
         for reader in self.sessions:
             yield from build.of_session(reader.manifest.id, session_edges(self.history, reader))
+
+    def _in_text(self, names: Sequence[str]) -> Iterator[Edge]:
+        """Yield an edge from each record to those of the paths that stand in its text."""
+        corpus = self.view.corpus
+        for name in dict.fromkeys(names):
+            path = name.removeprefix("path:")
+            holders = corpus.holding(text.EXACT + text.fold(path)) if "/" in path else ()
+            for head in (corpus.heads[int(n)] for n in holders):
+                if (mine := f"record:{head.record.id}") in self.names:
+                    yield Edge(mine, name, MENTIONS_PATH, Line(head.path, head.blob, "body", path))
 
     def worked_on(self, path: str, limit: int = LAST_TURNS) -> list[Document]:
         """Return the turns where a file, or a file of a folder, was last mentioned; the session captured last first."""
@@ -165,7 +193,7 @@ class Graph:
         return {"records": len(self.names), "transcripts": len(self.sessions), "incomplete": partly}
 
     def told(self, name: str) -> Document:
-        """Return what is said of a node: its kind and name, of a record also title and status."""
+        """Return what is said of a node: kind and name, of a record also title, status, and its state on the base."""
         kind, _, rest = name.partition(":")
         return {"id": one_line(rest), "kind": kind, **self.names.get(name, {})}
 
@@ -184,14 +212,20 @@ class Graph:
         return {"file": one_line(basis.file), "line": line}
 
     def _node(self, start: str, whole: Any) -> str:  # noqa: ANN401 - NetworkX ships no types
-        text = start.strip()
+        asked = start.strip()
         by_id = {name.casefold(): name for name in self.names}
-        place = inside(self.provider.session.repo, text)
-        names = (by_id.get(f"record:{text.casefold()}", ""), f"turn:{text}", build.path_node(place), f"commit:{text}")
+        place = inside(self.provider.session.repo, asked)
+        names = (
+            by_id.get(f"record:{asked.casefold()}", ""),
+            f"turn:{asked}",
+            build.path_node(place),
+            f"commit:{asked}",
+        )
         found = next((name for name in names if name and (name in whole or name in self.names)), None)
+        found = found or next((names[2] for name in whole if _of_one_place(names[2], name)), None)
         if found is None:
             raise SidecarError(
-                f"there is no record, path, commit or turn {one_line(text, 120)!r} in the graph",
+                f"there is no record, path, commit or turn {one_line(asked, 120)!r} in the graph",
                 "give an id of 'sidecar list', a repository path, or transcript#turn",
             )
         return found
@@ -217,6 +251,11 @@ def _order(edge: Edge) -> tuple[str, int, str, int]:
     turn = 0 if isinstance(edge.basis, Line) else -edge.basis.turn
     name = edge.basis.file if isinstance(edge.basis, Line) else edge.basis.transcript
     return name, turn, edge.target, 0
+
+
+def _of_one_place(node: str, name: str) -> bool:
+    """Tell whether a node is a file below a path, or a folder above it that is named as a whole: both speak of it."""
+    return node.startswith("path:") and (name.startswith(f"{node}/") or (node.startswith(f"{name}/")))
 
 
 def _about(target: int | str, wanted: str) -> bool:

@@ -73,7 +73,7 @@ def _sessions(graph: Graph) -> list[tuple[str, list[int], list[tuple[str, int, i
 
 
 def _vectors(graph: Graph, name: str, ordinals: Sequence[int]) -> Floats:
-    """Return the mean vector (turns, d) of each turn's embedded segments, zeros where there is none."""
+    """Return the mean vector (turns, d) of each turn's embedded sentences, zeros where there is none."""
     session = graph.provider.session
     embedder = library.Projected(session.embedders(graph.view.corpus.snapshot.policy)[0], DEFAULT)
     opened = library.assemble([library.family(graph.history, name, DEFAULT)])
@@ -84,7 +84,8 @@ def _vectors(graph: Graph, name: str, ordinals: Sequence[int]) -> Floats:
     place = {ordinal: n for n, ordinal in enumerate(ordinals)}
     have = np.flatnonzero(rows >= 0)
     turns = opened.families[0].index.turns
-    np.add.at(sums, [place[turns[int(n)]] for n in have], matrix[rows[have]])
+    owners = np.repeat(np.arange(len(opened)), opened.counts)[have]
+    np.add.at(sums, [place[turns[int(n)]] for n in owners], matrix[rows[have]])
     unit: Floats = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), _TINY)
     return unit
 

@@ -97,21 +97,24 @@ class Words:
             idf = float(np.log(1 + (of - found + 0.5) / (found + 0.5)))
             weights = idf * _saturate(frequency[records], self._lengths[records], self._lengths)
             if self._held + found > _REMEMBERED:
-                self._known.clear()
-                self._held = 0
+                self.forget()
             self._held += found
             self._known[group] = _Weighed(records, weights, idf)
         return self._known[group]
+
+    def forget(self) -> None:
+        """Drop what is remembered of terms."""
+        self._known.clear()
+        self._held = 0
 
     def _frequency(self, group: tuple[str, ...]) -> Floats:
         """Return how often a term or one of its synonyms stands in each record (m,), its title included."""
         if len(group) > 1:
             in_passage, in_title = self._counts(group)
-            counts: Floats = np.bincount(self.documents.owners, in_passage, minlength=len(in_title)) + in_title
-            return counts
+            held: Floats = np.bincount(self.documents.owners, in_passage, minlength=len(in_title)) + in_title
+            return held
         records, times = self._owners.find(*self.postings(group[0]))
-        frequency: Floats = np.bincount(records, times, minlength=len(self._lengths))
-        return frequency
+        return np.bincount(records, times, minlength=len(self._lengths)).astype(np.float64, copy=False)
 
     def _counts(self, group: tuple[str, ...]) -> tuple[Floats, Floats]:
         """Return how often a term or one of its synonyms stands in each passage (n,) and each title (m,)."""

@@ -105,7 +105,12 @@ class Meaning:
     def warm(self, corpus: Corpus) -> None:
         """Work out the floors that policy does not name, so that no question has to wait for them."""
         for text in ("en", "中文") if corpus.heads else ():
-            self._by_meaning_or_words(text, corpus)
+            way = route(text, corpus.snapshot.policy, cjk_records=corpus.cjk)
+            try:
+                self._planes(corpus, way)  # what is worked out of the vectors is kept for the questions of any process
+                self.floor(corpus, way)
+            except EmbedderError:
+                self.floor(corpus, Route("words", first=False, second=False, language=way.language))
 
     def _by_meaning_or_words(self, text: str, corpus: Corpus) -> Asked:
         policy = corpus.snapshot.policy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def mentions(corpus: Corpus, paths: Sequence[str]) -> Mentions:
     around: dict[int, dict[str, None]] = {}
     for path in paths:
         named = corpus.facets["path"]
-        for ordinal in np.flatnonzero(named.records(lambda held, path=path: same_path(path, held))).tolist():
+        for ordinal in np.flatnonzero(named.records(partial(same_path, path))).tolist():
             for held in (p.rstrip("/") for p in named.of(ordinal)):
                 if held == path:
                     itself.setdefault(ordinal, {})[held] = None

@@ -41,7 +41,7 @@ def set_aside(corpus: Corpus, query: Query, admitted: Admitted) -> tuple[Admitte
     """Return (what the door let through without open items, the open items); a query for the tag `todo` keeps them."""
     if any(tag_tokens(tag) == [TODO] for tag in query.tags):
         return admitted, ()
-    is_waiting = corpus.facets["tag"].records(_is_todo)[admitted.results]
+    is_waiting = corpus.having("tag", _is_todo)[admitted.results]
     waiting = admitted.results[is_waiting]
     return replace(admitted, results=admitted.results[~is_waiting]), tuple(waiting.tolist())
 

@@ -7,6 +7,7 @@ every question is charged for it (finding-0001).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,14 @@ CEILING = 1.0 + WHOLE_WEIGHT
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
+Rows = NDArray[np.int32]
+Starts = NDArray[np.intp]
 Floats = NDArray[np.float64]
 _TINY = 1e-9
 _UNIT = 1e-2
 _DECIMALS = 1e4
 _BLOCK = 16384
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +58,41 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """Records whose passages are weighed together, so that what is worked out of them stays in cache.
+
+    ``records`` and ``passages`` are their slices, ``starts`` their first passages within the block. ``later`` are for
+    the second, third ... passage the (records, passages) that have one; None where a record has many passages.
+    """
+
+    records: slice
+    passages: slice
+    starts: NDArray[np.intp]
+    later: tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...] | None
+
+    def weigh(self, charged: Floats, cosines: Floats) -> tuple[Floats, NDArray[np.intp], Floats]:
+        """Return of each record the best charged cosine, the first passage that has it, and the sum of its cosines."""
+        if self.later is None:
+            best = np.maximum.reduceat(charged, self.starts)
+            return best, _first(charged, best, self.starts), np.add.reduceat(cosines, self.starts)
+        best, first, total = charged[self.starts], self.starts.copy(), cosines[self.starts]
+        for records, passages in self.later:
+            total[records] += cosines[passages]
+            values = charged[passages]
+            better = np.flatnonzero(values > best[records])
+            best[records[better]] = values[better]
+            first[records[better]] = passages[better]
+        return best, first, total
+
+
+@dataclass(frozen=True, slots=True)
 class Plane:
     """Vectors by reference, with what can be worked out before any question.
 
     ``matrix`` (rows, d), ``rows`` (n,) of the passages or -1 where missing, ``starts`` (m,) each record's first
     passage, ``norms`` (m,) as in `Sums`, ``charge`` (n,) and ``charge_whole`` (m,) what a passage and a record are
-    charged, infinite for a missing passage.
+    charged, infinite for a missing passage. All rows lie in ``span``, ``side_by_side`` if they are the whole of it in
+    order; ``gaps`` if some are missing.
     """
 
     identity: str
@@ -69,47 +102,36 @@ class Plane:
     norms: Floats
     charge: Floats
     charge_whole: Floats
-    blocks: tuple[tuple[int, int], ...]
-    """Records (first, last) whose passages are weighed together, so that what is worked out of them stays in cache."""
+    blocks: tuple[Block, ...]
+    span: tuple[int, int]
+    side_by_side: bool
+    gaps: bool
 
     def nearness(self, question: Vector) -> Nearness:
         """Return how near a unit question vector (d,) is to every record; cosines are rounded to 4 decimals first."""
         records = len(self.starts)
         found = Nearness(np.empty(records, np.intp), np.empty(records), np.empty(records))
-        first, last = self._span
-        scores = np.asarray(self.matrix[first:last] @ question)
+        low, high = self.span
+        scores = np.asarray(self.matrix[low:high] @ question)
+        in_order = scores if self.side_by_side else scores[self.rows - low] if high else np.zeros(len(self.rows))
         for block in self.blocks:
-            self._weigh(scores, first, block, found)
+            cosines = _rounded(in_order[block.passages])
+            if self.gaps:
+                cosines[self.rows[block.passages] < 0] = 0.0
+            self._fill(block, cosines, found)
         return found
 
-    @property
-    def _span(self) -> tuple[int, int]:
-        return int(max(self.rows.min(initial=0), 0)), int(self.rows.max(initial=-1)) + 1
-
-    def _weigh(self, scores: Vector, offset: int, block: tuple[int, int], found: Nearness) -> None:
-        """Fill in what is found of the records of a block; ``scores`` are the plain cosines from row ``offset`` on."""
-        records = slice(*block)
-        start, stop = self._passages(block)
-        rows = self.rows[start:stop]
-        cosines = (scores[rows - offset] if len(scores) else np.zeros(len(rows), np.float32)).astype(np.float64)
-        cosines *= _DECIMALS
-        np.rint(cosines, out=cosines)
-        cosines /= _DECIMALS
-        cosines[rows < 0] = 0.0
-        charged = cosines - self.charge[start:stop]
-        starts = self.starts[records] - start
-        best = np.maximum.reduceat(charged, starts)
-        first = _first(charged, best, starts)
-        known = np.isfinite(best)
-        whole = np.add.reduceat(cosines, starts) / self.norms[records]
-        near = best + WHOLE_WEIGHT * (np.round(whole, 4) - self.charge_whole[records])
-        found.passage[records] = np.where(known, first + start, -1)
-        found.cosine[records] = np.where(known, cosines[first], -1.0)
-        found.near[records] = np.where(known, near, 0.0)
-
-    def _passages(self, block: tuple[int, int]) -> tuple[int, int]:
-        first, last = block
-        return int(self.starts[first]), int(self.starts[last]) if last < len(self.starts) else len(self.rows)
+    def _fill(self, block: Block, cosines: Floats, found: Nearness) -> None:
+        """Fill in what is found of the records of a block; the cosine of a missing passage is 0."""
+        records = block.records
+        best, first, total = block.weigh(cosines - self.charge[block.passages], cosines)
+        near = best + WHOLE_WEIGHT * (_rounded(total / self.norms[records]) - self.charge_whole[records])
+        found.passage[records] = first + block.passages.start
+        found.cosine[records] = cosines[first]
+        found.near[records] = near
+        if not (known := np.isfinite(best)).all():
+            unknown = np.flatnonzero(~known) + records.start
+            found.passage[unknown], found.cosine[unknown], found.near[unknown] = -1, -1.0, 0.0
 
     @property
     def embedded(self) -> NDArray[np.bool_]:
@@ -131,8 +153,32 @@ def plane(
     charge = CENTRE * held.usual.astype(np.float64)
     charge[rows < 0] = np.inf
     ends = [*range(0, len(starts), _BLOCK), len(starts)]
-    blocks = tuple(zip(ends, ends[1:], strict=False))
-    return Plane(identity, matrix, rows, starts, norms, charge, CENTRE * (held.whole / norms), blocks)
+    blocks = tuple(_block(starts, first, last, len(rows)) for first, last in pairwise(ends) if first < last)
+    gaps = bool(rows.min(initial=0) < 0)
+    span = 0 if gaps else int(rows.min(initial=0)), int(rows.max(initial=-1)) + 1
+    whole = not gaps and span[1] - span[0] == len(rows) and bool((rows[1:] > rows[:-1]).all())
+    charge_whole = CENTRE * (held.whole / norms)
+    return Plane(identity, matrix, rows, starts, norms, charge, charge_whole, blocks, span, whole, gaps)
+
+
+def _block(starts: NDArray[np.intp], first: int, last: int, passages: int) -> Block:
+    start, stop = int(starts[first]), int(starts[last]) if last < len(starts) else passages
+    within = starts[first:last] - start
+    runs = np.diff(within, append=stop - start)
+    later = None
+    if int(runs.max(initial=0)) <= _FEW:
+        more = [np.flatnonzero(runs > n) for n in range(1, int(runs.max(initial=1)))]
+        later = tuple((records, within[records] + n) for n, records in enumerate(more, 1))
+    return Block(slice(first, last), slice(start, stop), within, later)
+
+
+def _rounded(cosines: NDArray[np.floating]) -> Floats:
+    """Return cosines rounded to 4 decimals, exactly as `numpy.round` does it."""
+    found = cosines.astype(np.float64)
+    found *= _DECIMALS
+    np.rint(found, out=found)
+    found /= _DECIMALS
+    return found
 
 
 def starts_of(owners: NDArray[np.uint32]) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from seed.git.remote import default_branch, on_remote, push, push_command, remot
 from seed.git.repository import Repository, head_commit, read_commit
 from seed.git.write import PROPOSED_BY, branch_commit, message, move_branch, write_commit
 from seed.policy import Policy
-from sidecar.draft import CANDIDATE, Draft, Proposer, draft, file_of, read_values
+from sidecar.draft import CANDIDATE, Draft, Proposer, as_written, draft, file_of, read_values
 from sidecar.hints import hints_or_reason, twin_of
 from sidecar.pending import Pending, pending
 
@@ -61,7 +61,8 @@ def propose(
     policy = provider.session.policy(provider.session.wanted())
     given = dict(record) if isinstance(record, Mapping) else read_values(record, where)
     onto = str(given.pop("onto", "") or onto)
-    made = draft(given, who, now.date())
+    text = b"" if isinstance(record, Mapping) else record.encode() if isinstance(record, str) else record
+    made = as_written(draft(given, who, now.date()), text)
     start = start_from(repo, policy, onto)
     waiting = pending(repo)
     hints, warnings = hints_or_reason(provider, made.record, waiting, now, budget)
@@ -75,7 +76,7 @@ def propose(
             return told | written | publish(repo, policy, written["branch"])
         waiting = pending(repo)
         if twin is None and twin_of(made.record, waiting) is None:
-            made = draft(given, who, now.date(), salt=salt)  # the id is taken by something else
+            made = as_written(draft(given, who, now.date(), salt=salt), text)  # the id is taken by something else
     raise SidecarError("too many proposals are written at once", "try again")
 
 

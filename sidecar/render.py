@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from sidecar.quote import quoted
@@ -25,12 +24,13 @@ _VERDICTS = {
     "weak": "Weak match: confirm before you rely on it",
     "none": "No match",
 }
+_SURE = {"match": "1;32", "weak": "1;33", "none": "1"}
 
 
 def render(answer: dict[str, Any], *, colour: bool = False) -> str:
     """Return an answer of either detail as text."""
     paint = _painter(colour)
-    lines = [paint(_VERDICTS[answer["verdict"]] + ".", "1")]
+    lines = [paint(_VERDICTS[answer["verdict"]] + ".", _SURE[answer["verdict"]])]
     if answer.get("note"):
         lines.append(answer["note"])
     for at, result in enumerate(answer["results"], 1):
@@ -41,14 +41,14 @@ def render(answer: dict[str, Any], *, colour: bool = False) -> str:
         ("open_items", "Open items"),
     ):
         if answer.get(name):
-            lines.append(title + ":")
+            lines.append(paint(title + ":", "1"))
             lines += [_side(entry, paint) for entry in answer[name]]
-    lines += _footer(answer)
+    lines += [paint(line, "2") for line in _footer(answer)]
     return "\n".join(lines)
 
 
 def _painter(colour: bool) -> Any:  # noqa: ANN401 - a small closure
-    if not colour or os.environ.get("NO_COLOR"):
+    if not colour:
         return lambda text, _code: text
     return lambda text, code: f"\033[{code}m{text}\033[0m" if code else text
 
@@ -58,10 +58,10 @@ def _result(at: int, result: dict[str, Any], paint: Any) -> list[str]:  # noqa: 
     if result["status"] == "candidate":
         status += ", not reviewed"
     date = f", {result['date']}" if result.get("date") else ""
-    lines = [f"{at}. {result['id']} ({result['kind']}, {status}{date}) {result['title']}"]
+    lines = [f"{at}. {paint(result['id'], '1')} ({result['kind']}, {status}{date}) {paint(result['title'], '1')}"]
     why = [f"why: {result['why']}"] if result.get("why") else []
     score = [f"score {result['score']:.2f}"] if "score" in result else []
-    lines.append("   " + "; ".join([*why, *score, result["path"]]))
+    lines.append(f"   {paint('; '.join([*why, *score, result['path']]), '2')}")
     if result.get("status_in_file"):
         lines.append(f"   its file says: {result['status_in_file']}")
     conflicts = result.get("conflicts") or []

@@ -124,5 +124,9 @@ def calibrate(
 
 def best(found: Floats, said: NDArray[np.bool_], limit: int) -> list[int]:
     """Return the segments with the most evidence, of equals the earlier one first; silent ones never."""
-    order = np.lexsort((np.arange(len(found)), -found))
-    return [int(n) for n in order[said[order]][:limit]]
+    speaking = np.flatnonzero(said)
+    if len(speaking) > limit:
+        last = np.partition(found[speaking], -limit)[-limit]
+        speaking = speaking[found[speaking] >= last]
+    order = np.argsort(-found[speaking], kind="stable")
+    return [int(n) for n in speaking[order][:limit]]

@@ -29,6 +29,7 @@ from seed.errors import (
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
 from seed.git.tree import list_top
+from seed.planes import complete
 from seed.policy import Policy
 from seed.store.engine import Engine
 from seed.store.paths import kept_folder
@@ -36,7 +37,7 @@ from sidecar import plane_file
 from sidecar.base import Base
 from sidecar.corpus import Corpus, build
 from sidecar.floors import probe_vectors, shipped_probes
-from sidecar.plane import Plane, plane, starts_of, summed
+from sidecar.plane import Plane, plane, starts_of
 from sidecar.shelf import Shelf, fallback_note
 
 Progress = Callable[[str, int, int], None]
@@ -211,7 +212,7 @@ class Session:
         for embedder in needed(corpus.snapshot.policy) if corpus else ():
             mark = (key, embedder.identity.digest)
             if mark not in self._complete:
-                if not seeder.complete(self.store, key, embedder):
+                if not complete(self.store, key, embedder):
                     return False
                 self._complete.add(mark)
         return True
@@ -249,9 +250,8 @@ class Session:
         loaded = self.store.load(key)
         if loaded is None:
             return None
-        snapshot, lengths = loaded
-        snapshot = replace(snapshot, policy=self.adjust(snapshot.policy))
-        self._corpus = build(snapshot, lengths, self.store.postings)
+        snapshot = replace(loaded[0], policy=self.adjust(loaded[0].policy))
+        self._corpus = build(snapshot, loaded[1], self.store.postings)
         self._planes.clear()
         return self._corpus
 
@@ -279,26 +279,10 @@ class Session:
             probes = probe_vectors(self.store, embedder, shipped_probes()[language])
             centre = np.asarray(np.mean(probes, axis=0, dtype=np.float64), dtype=np.float32)
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            self._planes[mark] = self._opened(mark[1], matrix, rows, corpus.documents.owners, centre)
+            owners, family = corpus.documents.owners, f"{mark[1]} {self._generation}"
+            sums = plane_file.opened(self.store.folder, family, matrix, rows, starts_of(owners), centre)
+            self._planes[mark] = plane(mark[1], matrix, rows, owners, sums)
         return self._planes[mark]
-
-    def _opened(
-        self,
-        identity: str,
-        matrix: NDArray[np.float32],
-        rows: NDArray[np.int32],
-        owners: NDArray[np.uint32],
-        centre: NDArray[np.float32],
-    ) -> Plane:
-        """Return a plane from the sums that are kept of its vectors, which are worked out where they are not."""
-        mark = f"{identity} {self._generation} {plane_file.age(matrix)}"
-        path = plane_file.sums_file(self.store.folder, rows, owners, centre, mark)
-        starts = starts_of(owners)
-        sums = plane_file.load(path, len(rows), len(starts))
-        if sums is None:
-            sums = summed(matrix, rows, starts, centre)
-            plane_file.save(path, sums)
-        return plane(identity, matrix, rows, owners, sums)
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

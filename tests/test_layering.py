@@ -37,6 +37,8 @@ PURE = {
     "sidecar.cursor",
     "sidecar.exporters.document",
     "sidecar.floor",
+    "sidecar.jsonc",
+    "sidecar.layout",
     "sidecar.lexical",
     "sidecar.mentions",
     "sidecar.plane",
@@ -44,7 +46,10 @@ PURE = {
     "sidecar.quote",
     "sidecar.rank",
     "sidecar.recall",
+    "sidecar.render",
     "sidecar.receipt",
+    "sidecar.setup.section",
+    "sidecar.setup.toml",
     "evals.metrics",
 }
 INPUT_AND_OUTPUT = {

@@ -44,7 +44,7 @@ def page(result: dict[str, Any]) -> str:
     lines += [_row(kind) for kind in result["kinds"]]
     if result["losses"]:
         lines += ["", "## What was lost", "", *(f"- {text[:300]}" for text in result["losses"])]
-    if result["crowd"]:
+    if result.get("crowd"):
         lines += ["", "## A crowd", "", _crowd(result["crowd"])]
     if load:
         lines += ["", "## Load", "", _load(load)]

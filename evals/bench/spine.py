@@ -36,10 +36,10 @@ QUESTIONS = 200
 
 
 class Timed:
-    """An embedder that counts the seconds spent in the model."""
+    """An embedder that counts the seconds spent in the model, and the passages it embedded."""
 
     def __init__(self, inner: Embedder) -> None:
-        self.inner, self.seconds = inner, 0.0
+        self.inner, self.seconds, self.passages_made = inner, 0.0, 0
 
     @property
     def identity(self) -> Identity:
@@ -55,6 +55,7 @@ class Timed:
             self.seconds += time.perf_counter() - start
             if vector is None:
                 return
+            self.passages_made += 1
             yield vector
 
     def question(self, text: str) -> NDArray[np.float32]:

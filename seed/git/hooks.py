@@ -91,9 +91,18 @@ def state(folder: Path, commit: str) -> str:
 
 
 def require_hooks(folder: HooksFolder) -> None:
-    """Raise `SidecarError` where Git runs no hooks, with what would change that."""
+    """Raise `SidecarError` where Git runs no hooks, or from a folder nobody has made yet, with what would change that.
+
+    A folder that somebody's configuration names is theirs to make: it may serve every repository of the user, or be
+    committed.
+    """
     if folder.off:
         fix = "git config --unset core.hooksPath, in the file that sets it"
         raise SidecarError(
             f"no hook can fire: {folder.off}", fix if folder.set_by else "run 'sidecar seed' after a push"
+        )
+    if folder.set_by and not folder.path.exists():
+        raise SidecarError(
+            f"{folder.set_by} is {folder.path}, which is not there",
+            f"make it if hooks shall live there: mkdir -p {folder.path}; else: git config --unset core.hooksPath",
         )

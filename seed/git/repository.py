@@ -29,10 +29,14 @@ def open_repository(folder: Path) -> Repository:
     """Open the repository that holds ``folder``. Raises `SidecarError` saying what stands in the way."""
     if not folder.exists():
         raise SidecarError(f"{folder} does not exist", "name a folder inside a Git repository with --repo")
+    if not os.access(folder, os.R_OK | os.X_OK if folder.is_dir() else os.R_OK):
+        raise SidecarError(f"{folder} cannot be read: permission denied", "check the folder's permissions")
     try:
         # Unlike git itself, discovery by path never looks at GIT_DIR, which a hook may carry over.
         found = pygit2.discover_repository(str(folder.resolve()))
         if found is None:
+            if any((part / ".git").exists() for part in (folder.resolve(), *folder.resolve().parents)):
+                raise SidecarError(f"the .git of {folder} is no Git repository", "run 'git status' there to see why")
             raise SidecarError(f"{folder} is not in a Git repository", "run 'git init' there or name another --repo")
         git = pygit2.Repository(found)
     except pygit2.GitError as exc:

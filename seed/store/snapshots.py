@@ -10,14 +10,15 @@ import json
 import struct
 import zlib
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seed.errors import DamagedStoreError
-from seed.facets import Facet, facets
-from seed.heads import Heads, pack
+from seed.facets import Facet, Kept, facets
+from seed.heads import Heads, Names, pack
 from seed.policy import from_json
 from seed.record import Problem
 from seed.snapshot import Snapshot, Unreadable
@@ -121,22 +122,25 @@ def _decoded(row: Row) -> tuple[Snapshot, NDArray[np.uint32]]:
     return snapshot, arrays[n + m :]
 
 
-def _parts(data: dict[str, Any], body: memoryview) -> tuple[Heads, dict[str, Facet]]:
+def _parts(data: dict[str, Any], body: memoryview) -> tuple[Heads, Kept]:
     at, cut = 0, []
     for size in (*data["parts"], *data["blocks"]):
         cut.append(body[at : at + size])
         at += size
-    size = data["heads"]
-    paths = tuple(bytes(cut[0]).decode().split(_NUL)) if size else ()
-    blobs = _split(bytes(cut[1]).decode(), data["blob"] or size)
-    blocks = [bytes(block) for block in cut[len(data["parts"]) :]]
-    heads = Heads(paths, blobs, np.frombuffer(cut[2], "<i4"), blocks)
-    held = {
-        name: Facet(tuple(json.loads(bytes(values))), np.frombuffer(codes, "<i4"), np.frombuffer(owners, "<i4"), size)
-        for name, values, codes, owners in zip(data["facets"], *(cut[n : len(data["parts"]) : 3] for n in (3, 4, 5)),
-                                               strict=True)
-    }  # fmt: skip
-    return heads, held
+    size, parts = data["heads"], len(data["parts"])
+
+    def names() -> Names:
+        paths = tuple(bytes(cut[0]).decode().split(_NUL)) if size else ()
+        return paths, _split(bytes(cut[1]).decode(), data["blob"] or size)
+
+    triples = zip(data["facets"], cut[3:parts:3], cut[4:parts:3], cut[5:parts:3], strict=True)
+    held = Kept({name: partial(_facet, (values, codes, owners), size) for name, values, codes, owners in triples})
+    return Heads(size, names, np.frombuffer(cut[2], "<i4"), cut[parts:]), held
+
+
+def _facet(parts: tuple[memoryview, memoryview, memoryview], size: int) -> Facet:
+    values, codes, owners = parts
+    return Facet(tuple(json.loads(bytes(values))), np.frombuffer(codes, "<i4"), np.frombuffer(owners, "<i4"), size)
 
 
 def _split(text: str, sizes: int | list[int]) -> tuple[str, ...]:

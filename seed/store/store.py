@@ -291,6 +291,7 @@ def open_store(folder: Path) -> Store:
     try:
         return Store(folder)
     except StoreError:
-        if not (folder / "store.db").is_file():
+        path = folder / "store.db"
+        if not path.is_file() or not path.stat().st_size:  # the disk took its name and nothing of it
             raise
         return Store(folder, reading=True)

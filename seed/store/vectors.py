@@ -19,6 +19,7 @@ from seed.errors import StoreError
 from seed.store.database import writing
 
 Matrix = NDArray[np.float32]
+_MANY = 10_000
 
 
 def vector_file(folder: Path, identity: str, made: int = 0) -> Path:
@@ -35,6 +36,9 @@ def generation(database: sqlite3.Connection) -> int:
 def known(database: sqlite3.Connection, identity: str, shas: Sequence[bytes]) -> dict[bytes, int]:
     """Return the row of every text (sha256) that has a vector under this identity."""
     found: dict[bytes, int] = {}
+    if len(shas) > _MANY:  # one pass over all is quicker than hundreds of questions
+        wanted = set(shas)
+        return {sha: row for sha, row in every(database, identity).items() if sha in wanted}
     for at in range(0, len(shas), 500):
         part = shas[at : at + 500]
         marks = ",".join("?" * len(part))

@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_SEGMENTS = 48
+_LARGE = 4
+"""The first segment is left alone while it is this much larger than all later ones together."""
+_SEGMENTS = "SELECT term, data FROM postings WHERE segment > ? ORDER BY term, segment"
 _WIDTH = 5  # 4 bytes of document number, 1 of count
 
 
@@ -48,36 +51,43 @@ def _count_segments(database: sqlite3.Connection, added: int) -> None:
     row = database.execute("SELECT value FROM meta WHERE key = 'segments'").fetchone()
     segments = (int(row[0]) if row else 0) + added
     if segments > MAX_SEGMENTS:
-        merge(database)
-        segments = 1
+        sizes = dict(database.execute("SELECT segment > 1, SUM(LENGTH(data)) FROM postings GROUP BY 1"))
+        large = sizes.get(0, 0) > _LARGE * sizes.get(1, 0)
+        merge(database, above=1 if large else 0)
+        segments = 2 if large else 1
     database.execute("INSERT OR REPLACE INTO meta VALUES ('segments', ?)", (str(segments),))
 
 
-def merge(database: sqlite3.Connection, keep: NDArray[np.uint32] | None = None) -> None:
-    """Merge all segments into one; with ``keep`` (sorted document numbers) drop every other document."""
+def merge(database: sqlite3.Connection, keep: NDArray[np.uint32] | None = None, *, above: int = 0) -> None:
+    """Merge the segments numbered ``above`` into one; with ``keep`` (sorted document numbers) drop every other one.
+
+    What a large first segment costs to write again, many small changes do not pay each time they are merged.
+    """
     merged: list[tuple[str, int, bytes]] = []
     pending: list[bytes] = []
     current = ""
-    for term, data in database.execute("SELECT term, data FROM postings ORDER BY term, segment"):
+    for term, data in database.execute(_SEGMENTS, (above,)):
         if term != current and pending:
-            merged.extend(_joined(current, pending, keep))
+            merged.extend(_joined(current, pending, keep, above + 1))
             pending = []
         current = term
         pending.append(data)
     if pending:
-        merged.extend(_joined(current, pending, keep))
-    database.execute("DELETE FROM postings")
+        merged.extend(_joined(current, pending, keep, above + 1))
+    database.execute("DELETE FROM postings WHERE segment > ?", (above,))
     database.executemany("INSERT INTO postings VALUES (?, ?, ?)", merged)
 
 
-def _joined(term: str, lists: list[bytes], keep: NDArray[np.uint32] | None) -> list[tuple[str, int, bytes]]:
+def _joined(
+    term: str, lists: list[bytes], keep: NDArray[np.uint32] | None, segment: int
+) -> list[tuple[str, int, bytes]]:
     documents, counts = _concatenate(lists)
     if keep is not None:
         held = np.isin(documents, keep)
         documents, counts = documents[held], counts[held]
     if not len(documents):
         return []
-    return [(term, 1, documents.astype("<u4").tobytes() + counts.tobytes())]
+    return [(term, segment, documents.astype("<u4").tobytes() + counts.tobytes())]
 
 
 def _concatenate(lists: Iterable[bytes]) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:

@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("sidecar.cli.serve_cmd", "serve"),
     "explore": ("sidecar.cli.explore_cmd", "explore"),
     "schema": ("sidecar.cli.check_cmd", "schema"),
+    "completion": ("sidecar.cli.completion_cmd", "completion"),
     "doctor": ("sidecar.cli.doctor_cmd", "doctor"),
     "gc": ("sidecar.cli.keep_cmd", "gc"),
     "backup": ("sidecar.cli.keep_cmd", "backup"),

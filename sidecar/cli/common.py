@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,10 @@ from seed.errors import SidecarError
 if TYPE_CHECKING:
     from sidecar.provider import Provider
 
+_TELLING = 0.5
+"""Seconds of a stage after which the time that is left can be told."""
+WIDEST = 110
+"""Lines longer than this are hard to read, however wide the terminal is."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -31,6 +36,11 @@ def repo_option(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """Add ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
+
+
+def narrow() -> bool:
+    """Tell whether standard output lacks characters: JSON is then plain ASCII, for its own escapes are JSON, too."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
 
 
 def examples(*lines: str) -> str:
@@ -51,12 +61,21 @@ def read_text(name: str) -> str:
 
 def print_json(value: object) -> None:
     """Print one JSON object."""
-    print(json.dumps(value, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2))
+    print(json.dumps(value, ensure_ascii=narrow(), indent=None if not sys.stdout.isatty() else 2))
 
 
 def in_colour() -> bool:
     """Tell whether standard output takes colours: a terminal that can, whose user did not set NO_COLOR."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def say(text: str) -> None:
+    """Print a text, folded to the width of the terminal; whole lines where it goes into a file or a pipe."""
+    if sys.stdout.isatty():
+        from sidecar.layout import fold
+
+        text = fold(text, min(shutil.get_terminal_size().columns, WIDEST))
+    print(text)
 
 
 @contextmanager
@@ -88,11 +107,23 @@ class Progress:
         if not self.active or now - self.start < 1 or (now - self.shown < 0.1 and done < total):  # noqa: PLR2004 - a second, ten a second
             return
         self.shown = now
-        left = (now - self.since) / max(done, 1) * (total - done)
-        bar = "#" * (24 * done // max(total, 1))
-        print(f"\r{stage} [{bar:<24}] {done}/{total}, {left:.0f} s left ", end="", file=sys.stderr, flush=True)
+        print(f"\r{self.line(stage, done, total, now)}\033[K", end="", file=sys.stderr, flush=True)
+
+    def line(self, stage: str, done: int, total: int, now: float) -> str:
+        """Return the line, which never fills the terminal's: the bar goes first where there is no room."""
+        left = (now - self.since) / done * (total - done) if done else 0.0
+        told = f"{done}/{total}" + (f", {_seconds(left)} left" if done and now - self.since > _TELLING else "")
+        room = shutil.get_terminal_size().columns - len(stage) - len(told) - 5
+        size = min(room, 24)
+        bar = f" [{'#' * (size * done // max(total, 1)):<{size}}]" if size >= 8 else ""  # noqa: PLR2004 - a shorter one says nothing
+        return f"{stage}{bar} {told}"[: max(shutil.get_terminal_size().columns - 1, 1)]
 
     def close(self) -> None:
         """Clear the line."""
         if self.shown:
-            print("\r" + " " * 78 + "\r", end="", file=sys.stderr, flush=True)
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _seconds(left: float) -> str:
+    """Return a time as a person says it."""
+    return f"{left:.0f} s" if left < 120 else f"{left / 60:.0f} min"  # noqa: PLR2004 - two minutes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option, say
 
 _BUDGET_SECONDS = 30.0
 
@@ -27,4 +27,4 @@ def context(
     asked = [str((Path(repo) / path).resolve()) if (Path(repo) / path).exists() else path for path in paths]
     with provider(repo) as opened:
         pack = opened.context(" ".join(words), asked, budget=budget, workspace=workspace, seconds=_BUDGET_SECONDS)
-    print_json(pack) if as_json else print(render(pack))
+    print_json(pack) if as_json else say(render(pack))

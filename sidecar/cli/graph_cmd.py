@@ -57,7 +57,10 @@ def _print_walk(told: dict[str, Any]) -> None:
 
 def _named(names: dict[str, Any], node: str) -> str:
     one = names.get(node, {})
-    return f"{one['id']} [{one['status']}] {one['title']}" if "title" in one else node.partition(":")[2]
+    if "title" not in one:
+        return node.partition(":")[2]
+    there = f", on the default branch: {one['on_base']['reason']}" if "on_base" in one else ""
+    return f"{one['id']} [{one['status']}{there}] {one['title']}"
 
 
 def _print_stats(told: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ import click
 
 from seed.errors import SidecarError
 from sidecar.agents import AGENTS, NAMES, SERVER
-from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option, say
 
 if TYPE_CHECKING:
     from seed.git.repository import Repository
@@ -38,6 +38,8 @@ class Run:
     commands: list[str] = field(default_factory=list)
     done: bool = False
     answer: dict[str, Any] = field(default_factory=dict)
+    trouble: str = ""
+    """Why there is no first answer although everything was written."""
 
     @property
     def empty(self) -> bool:
@@ -84,9 +86,9 @@ def init(named: tuple[str, ...], yes: bool, dry_run: bool, remove: bool, as_json
         _take_out(opened, note, run) if remove else _write(opened, note, run)
         run.done = True
     if not remove and not dry_run and (run.done or run.empty):
-        _first_question(opened, run, repo, quiet=as_json)
+        _first_question(opened, note, run, repo, quiet=as_json)
     _report(run, as_json=as_json, remove=remove, dry_run=dry_run, asked=asks)
-    return 1 if run.plan.refused else 0
+    return 1 if run.plan.refused or run.trouble else 0
 
 
 def _set_up(repo: Repository, note: Note, named: tuple[str, ...]) -> Run:
@@ -164,19 +166,22 @@ def _take_out(repo: Repository, note: Note, run: Run) -> None:
     remove(repo, run.plan, note)
 
 
-def _first_question(repo: Repository, run: Run, folder: str, *, quiet: bool) -> None:
+def _first_question(repo: Repository, note: Note, run: Run, folder: str, *, quiet: bool) -> None:
     """Seed what is committed and ask for its newest record; where nothing is, say what to commit."""
     from sidecar.query import Query
     from sidecar.setup.apply import to_commit
 
-    run.commands = to_commit(repo)
+    run.commands = to_commit(repo, note)
     progress = Progress(quiet=quiet)
-    with provider(folder) as opened:
-        seeded = opened.seed(progress=progress)
-        newest = opened.recall(Query(limit=1, listing=True))["results"] if seeded["records"] else []
-        if newest:
-            run.answer = {"question": newest[0]["title"]}
-            run.answer |= opened.recall(Query(newest[0]["title"], limit=1), detail="full", progress=progress)
+    try:
+        with provider(folder) as opened:
+            seeded = opened.seed(progress=progress)
+            newest = opened.recall(Query(limit=1, listing=True))["results"] if seeded["records"] else []
+            if newest:
+                run.answer = {"question": newest[0]["title"]}
+                run.answer |= opened.recall(Query(newest[0]["title"], limit=1), detail="full", progress=progress)
+    except SidecarError as exc:  # what was written stands
+        run.trouble = str(exc)
     progress.close()
 
 
@@ -186,4 +191,5 @@ def _report(run: Run, *, as_json: bool, remove: bool, dry_run: bool, asked: bool
     if as_json:
         print_json(as_data(run, remove=remove, dry_run=dry_run))
     else:
-        print("\n".join(ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour())))
+        for line in ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour()):
+            print(line) if line.startswith("  ") else say(line)  # a command is copied whole

@@ -75,6 +75,8 @@ def ending(run: Run, *, remove: bool, dry_run: bool, asked: bool, colour: bool) 
     else:
         yield "Done. Nothing was committed."
         yield from (f"Note: {agent.note}." for agent, _ in run.agents if agent.note)
+    if run.trouble:
+        yield f"No answer yet: {run.trouble}"
     yield from _answered(run, colour=colour)
     if run.commands:
         yield "Next (records answer once they are committed):"
@@ -120,6 +122,7 @@ def as_data(run: Run, *, remove: bool, dry_run: bool) -> dict[str, Any]:
         "hooks": run.hooks,
         "refused": [{"path": one.path, "reason": one.reason, "fix": one.fix} for one in run.plan.refused],
         "notes": run.notes,
+        "trouble": run.trouble,
         "commands": run.commands,
         "answer": run.answer or None,
     }

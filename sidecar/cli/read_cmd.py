@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
+from seed.errors import SidecarError
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option, say
 from sidecar.cli.recall_cmd import BUDGET_SECONDS, filters
 from sidecar.quote import safe
 
@@ -35,7 +35,7 @@ def show(name: str, at: str, section: str, cursor: str, as_json: bool, repo: str
     if as_json:
         print_json(found)
     else:
-        print(render_record(found, colour=sys.stdout.isatty()))
+        say(render_record(found, colour=in_colour()))
 
 
 @click.command("list", epilog=examples("sidecar list", "sidecar list --kind decision --status all --since v1.2"))
@@ -79,23 +79,26 @@ def why(path: str, limit: int, cursor: str, as_json: bool, repo: str) -> None:
 
     here = Path(repo) / path
     asked = str(here.resolve()) if here.exists() else path
-    _answer(Query(limit=limit, cursor=cursor, paths=(asked,)), repo, as_json=as_json, turns_of=asked)
+    _answer(Query(limit=limit, cursor=cursor, paths=(asked,)), repo, as_json=as_json, about=asked)
 
 
-def _answer(query: Query, repo: str, *, as_json: bool, since: str = "", turns_of: str = "") -> None:
+def _answer(query: Query, repo: str, *, as_json: bool, since: str = "", about: str = "") -> None:
     from dataclasses import replace
 
     from sidecar.render import render
 
     progress = Progress(quiet=as_json)
     with provider(repo) as opened:
+        place = _inside(opened, about) if about else ""
         answer = opened.recall(replace(query, listing=True, since=since), budget=BUDGET_SECONDS, progress=progress)
-        turns = _turns(opened, turns_of) if turns_of and not query.cursor else []
+        if about and not answer["total"] and answer["coverage"]["records"]:
+            answer["note"] = _unspoken(opened, place)
+        turns = _turns(opened, place) if about and not query.cursor else []
     progress.close()
     if as_json:
-        print_json({**answer, "turns": turns} if turns_of else answer)
+        print_json({**answer, "turns": turns} if about else answer)
         return
-    print(render(answer, colour=sys.stdout.isatty()))
+    say(render(answer, colour=in_colour()))
     for one in turns:
         place = f"bytes {one['start_byte']}-{one['end_byte']}"
         print(f"Worked on in {one['transcript']}, turn {one['turn']}, {place}: {safe(one['path'])}")
@@ -107,7 +110,27 @@ def _turns(opened: Provider, path: str) -> list[dict[str, Any]]:
 
     if not open_history(opened.session.folder).archive.ids():
         return []
-    from seed.git.repository import inside
     from sidecar.graph import Graph
 
-    return Graph(opened).worked_on(inside(opened.session.repo, path))
+    return Graph(opened).worked_on(path)
+
+
+def _inside(opened: Provider, path: str) -> str:
+    """Return a path as the repository has it. Raises `SidecarError` for one outside, of which no record can speak."""
+    from seed.git.repository import inside
+
+    place = inside(opened.session.repo, path)
+    if Path(place).is_absolute() or place.startswith(".."):
+        raise SidecarError(f"{path} is outside {opened.session.repo.root}", "name a path inside the repository")
+    return place
+
+
+def _unspoken(opened: Provider, place: str) -> str:
+    """Say why no record in force speaks of a path: it is a record itself, it is not there, or none does."""
+    from seed.git.tree import find, is_record_path
+
+    if is_record_path(place):
+        return f"{place} is a record itself: 'sidecar show {place}' shows it, and what it is tied to."
+    if find(opened.session.repo, opened.session.wanted().commit, place.strip("/")) is not None:
+        return f"No record in force speaks of {place}. 'sidecar recall' asks by meaning."
+    return f"HEAD has no {place}, and no record in force speaks of it."

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, in_colour, json_option, print_json, provider, repo_option, say
 
 BUDGET_SECONDS = 30.0
 
@@ -75,5 +73,5 @@ def recall(
     if as_json:
         print_json(answer)
     else:
-        print(render(answer, colour=sys.stdout.isatty()))
+        say(render(answer, colour=in_colour()))
     return 1 if exit_code and answer["verdict"] == "none" else 0

@@ -12,7 +12,7 @@ import click
 from seed.errors import SidecarError
 from seed.transcript.segments import DEFAULT, SCHEMES
 from sidecar import history
-from sidecar.cli.common import examples, json_option, print_json, repo_option
+from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -159,10 +159,17 @@ def segment(ident: str, scheme: str, as_json: bool, repo: str) -> None:
 @click.command("candidates", epilog=examples("sidecar transcript candidates claude-5f1c"))
 @click.argument("ident", metavar="[ID]", default="")
 @click.option("--new", "fresh", is_flag=True, help="Only those that were not handed on before.")
+@click.option("--propose", "hand_on", is_flag=True, help="Propose those that were not handed on before.")
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="With --propose: only this one (may be repeated).")
 @json_option
 @repo_option
-def candidates_(ident: str, fresh: bool, as_json: bool, repo: str) -> None:
+def candidates_(ident: str, fresh: bool, hand_on: bool, keys: tuple[str, ...], as_json: bool, repo: str) -> None:
     """List places worth a record: corrections, decisions, failures with their fix. No model is asked."""
+    if keys and not hand_on:
+        raise SidecarError("--key says what to propose", "add --propose")
+    if hand_on:
+        _hand_over(ident, keys, repo, as_json=as_json)
+        return
     told = history.candidates_document(history.open_history(Path(repo)), ident, fresh=fresh)
     if as_json:
         print_json(told)
@@ -173,6 +180,23 @@ def candidates_(ident: str, fresh: bool, as_json: bool, repo: str) -> None:
         print(f"{one['key']} {one['kind']} ({where}): {safe(one['quote'])}")
     if not told["candidates"]:
         print(f"{told['transcript']}: nothing worth a record was found by the rules.")
+
+
+def _hand_over(ident: str, keys: tuple[str, ...], repo: str, *, as_json: bool) -> None:
+    from sidecar.handover import hand_over
+    from sidecar.propose import proposer
+
+    with provider(repo) as opened:
+        told = hand_over(opened, ident, proposer(), keys, budget=30.0)
+    if as_json:
+        print_json(told)
+        return
+    for one in told["proposed"]:
+        print(f"{one['key']}: proposed as {one['id']} on {one['branch']}")
+    for one in told["refused"]:
+        print(f"{one['key']}: not proposed, {safe(one['reason'])}")
+    if not told["proposed"] and not told["refused"]:
+        print(f"{told['transcript']}: nothing new; {told['already']} were handed on before.")
 
 
 COMMANDS = (read, anchors_, segment, candidates_)

@@ -12,6 +12,8 @@ from sidecar.doctor.finding import Finding, Report
 from sidecar.doctor.patient import Patient, examined
 from sidecar.doctor.table import Check
 
+_UNSEEN = "could not be looked at: "
+
 CHECKS: tuple[Check, ...] = (
     Check("python", environment.python, needs=""),
     Check("package", environment.package, needs=""),
@@ -75,12 +77,17 @@ def diagnose(folder: Path, *, deep: bool = False, user: Path | None = None) -> R
     """
     findings: list[Finding] = []
     skipped: list[tuple[str, str]] = []
+    told: set[str] = set()
     with examined(folder, user or Path.home()) as patient:
         for check in CHECKS:
             if reason := _left_out(check, patient, deep=deep):
                 skipped.append((check.name, reason))
             else:
-                findings += _look(check, patient)
+                found = list(_look(check, patient))
+                again = [finding.evidence for finding in found if finding.evidence in told]
+                skipped += [(check.name, evidence) for evidence in again]  # one broken link is told once
+                findings += [finding for finding in found if finding.evidence not in again]
+                told |= {finding.evidence for finding in found if finding.evidence.startswith(_UNSEEN)}
     return Report(tuple(findings), tuple(skipped), deep)
 
 
@@ -100,6 +107,6 @@ def _look(check: Check, patient: Patient) -> Iterator[Finding]:
         for severity, evidence, fix in check.look(patient):
             yield Finding(check.name, severity, evidence, fix)
     except SidecarError as exc:
-        yield Finding(check.name, "warning", f"could not be looked at: {exc.message}", exc.fix)
+        yield Finding(check.name, "warning", f"{_UNSEEN}{exc.message}", exc.fix)
     except (OSError, DatabaseFault, ValueError, KeyError) as exc:
-        yield Finding(check.name, "warning", f"could not be looked at: {type(exc).__name__}: {exc}")
+        yield Finding(check.name, "warning", f"{_UNSEEN}{type(exc).__name__}: {exc}")

@@ -89,7 +89,11 @@ def sqlite(_: Patient) -> Iterator[Said]:
 
 def folder(_: Patient) -> Iterator[Said]:
     """Tell where stores, receipts and transcripts lie, and whether that can be written."""
-    base = home()
+    try:
+        base = home()
+    except SidecarError as exc:
+        yield "critical", exc.message, exc.fix
+        return
     above = next(part for part in (base, *base.parents) if part.exists())
     named = "SIDECAR_HOME" if os.environ.get("SIDECAR_HOME") else "the platform's folder for a user's data"
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):

@@ -88,7 +88,10 @@ def examined(folder: Path, user: Path) -> Iterator[Patient]:
     except (SidecarError, OSError) as exc:
         yield Patient(folder, user, fault=exc if isinstance(exc, SidecarError) else SidecarError(str(exc)))
         return
-    store, reason = _store(store_folder(repo.name, repo.common))
+    try:
+        store, reason = _store(store_folder(repo.name, repo.common))
+    except SidecarError as exc:  # where the store would lie cannot even be named
+        store, reason = None, exc.message
     try:
         yield Patient(folder, user, repo, store=store, store_fault=reason)
     finally:
@@ -110,7 +113,8 @@ def _store(folder: Path) -> tuple[Store | None, str]:
         return None, str(exc)
     try:
         found = inspect.store_format(store.database)
-        reason = f"it has format {found}, this sidecar knows {STORE_FORMAT}" if found != STORE_FORMAT else ""
+        other = f"it has format {found}, this sidecar knows {STORE_FORMAT}" if found else "it is empty"
+        reason = other if found != STORE_FORMAT else ""
         reason = reason or inspect.fault(store.database)
     except SidecarError as exc:
         reason = exc.message

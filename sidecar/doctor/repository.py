@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seed.checker import check_repository
+from seed.errors import SidecarError
 from seed.git.remote import default_branch, remote_name
-from seed.git.repository import head_commit, in_progress
+from seed.git.repository import head_commit, in_progress, read_commit
 from seed.git.tree import is_record_path, list_files
 from seed.git.worktree import WorkingTree
 from sidecar.doctor.patient import Patient
@@ -58,6 +59,11 @@ def head(patient: Patient) -> Iterator[Said]:
     commit = head_commit(patient.git)
     if not commit:
         yield "warning", "HEAD names no commit yet", "commit the first record"
+        return
+    try:
+        read_commit(patient.git, commit)
+    except SidecarError as exc:
+        yield "critical", f"HEAD cannot be read, so nothing answers: {exc.message}", f"{exc.fix}, or git fsck"
         return
     detached = patient.git.git.head_is_detached
     yield "ok", f"HEAD is {commit[:12]}" + (", detached" if detached else f" of {patient.git.git.head.shorthand}"), ""

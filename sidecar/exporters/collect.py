@@ -97,9 +97,9 @@ def collect(provider: Provider, query: Query, budget: float) -> Export:
     pages: dict[str, str] = {}
     for n, name in zip(wanted, names, strict=True):
         pages.setdefault(corpus.heads[n].record.id.casefold(), name)
-    items = []
+    items, known = [], _known(corpus, day)
     for n, name in zip(wanted, names, strict=True):
-        ties = _ties(corpus, corpus.heads[n], day, pages)
+        ties = _ties(corpus.heads[n], known, pages)
         items.append(_item(provider, corpus.heads[n], name, corpus.status(n, day), ties))
     unreadable = tuple(one.path for one in corpus.snapshot.unreadable)
     return Export(provider.session.repo.name, view.commit, day, tuple(items), unreadable, len(admitted) - len(wanted))
@@ -118,13 +118,22 @@ def _item(provider: Provider, head: Head, name: str, status: str, ties: tuple[Ti
     return Item(name, head.path, status, record or head.record, data, ties)
 
 
-def _ties(corpus: Corpus, head: Head, day: date, pages: dict[str, str]) -> tuple[Tie, ...]:
+def _known(corpus: Corpus, day: date) -> dict[str, tuple[str, str]]:
+    """Return the (status, title) of each id that the door lets through; of several, one that answers by default."""
+    found: dict[str, tuple[str, str]] = {}
+    for n in corpus.admit(Query("x", statuses=("all",)), day).passed:
+        record, status = corpus.heads[n].record, corpus.status(int(n), day)
+        if record.id.casefold() not in found or by_default(status, record.kind):
+            found[record.id.casefold()] = (status, record.title)
+    return found
+
+
+def _ties(head: Head, known: dict[str, tuple[str, str]], pages: dict[str, str]) -> tuple[Tie, ...]:
     found = []
     for link in head.lineage:
-        standing = corpus.standing(link.id, day)
-        status = standing[0][1] if standing else link.status
-        title = corpus.heads[standing[0][0]].record.title if standing else ""
-        found.append(Tie(link.relation, link.id, status, title, pages.get(link.id.casefold(), "")))
+        key = link.id.casefold()
+        status, title = known.get(key, (link.status, ""))
+        found.append(Tie(link.relation, link.id, status, title, pages.get(key, "")))
     return tuple(found)
 
 

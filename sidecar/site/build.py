@@ -46,10 +46,11 @@ def _pages(site: Site) -> Iterator[tuple[str, str]]:
         items = site.groups[name][value]
         title = f"{_NAMES[name]}: {one_line(value, 80)}"
         yield _page(site, page, "list.html", title, _listed(site, items, urls(page)))
+    ends = drawing.by_end(arrows)
     for item in site.items:
         page = page_of(item)
-        near = drawing.around(arrows, item.name)
-        picture = drawing.draw(site, near, arrows, urls(page), item.name) if len(near) > 1 else ""
+        near, inside = drawing.around(ends, item.name)
+        picture = drawing.draw(site, near, inside, urls(page), item.name) if inside else ""
         values = {"one": full(site, item, urls(page)), "picture": picture}
         yield _page(site, page, "record.html", one_line(item.record.title, 300), values)
 
@@ -100,11 +101,11 @@ def _listed(site: Site, items: list[Item], url: Url) -> dict[str, Any]:
 
 
 def _graph(site: Site, arrows: tuple[drawing.Arrow, ...], url: Url) -> dict[str, Any]:
-    by_name = {item.name: item for item in site.export.items}
-    clusters = drawing.clusters(arrows)
+    clusters, ends = drawing.clusters(arrows), drawing.by_end(arrows)
+    by_name = site.by_name
     groups = []
     for names in clusters:
-        inside = [arrow for arrow in arrows if arrow.actor in set(names)]
+        inside = list(dict.fromkeys(arrow for name in names for arrow in ends[name]))
         told = [(row(site, by_name[a.actor], url), a.relation, row(site, by_name[a.target], url)) for a in inside]
         newest = max((by_name[name] for name in names), key=lambda item: (item.record.date, item.record.id))
         title = one_line(newest.record.title, 120)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -64,10 +64,22 @@ def _reached(start: str, near: dict[str, set[str]]) -> list[str]:
     return order
 
 
-def around(found: Sequence[Arrow], name: str) -> list[str]:
-    """Return a record's name and those it is joined to."""
-    ends = [(arrow.actor, arrow.target) for arrow in found if name in (arrow.actor, arrow.target)]
-    return list(dict.fromkeys([name, *(end for pair in ends for end in pair)]))[:NEAR]
+def by_end(found: Iterable[Arrow]) -> dict[str, list[Arrow]]:
+    """Return the arrows of each record that has any."""
+    ends: dict[str, list[Arrow]] = defaultdict(list)
+    for arrow in found:
+        ends[arrow.actor].append(arrow)
+        ends[arrow.target].append(arrow)
+    return ends
+
+
+def around(ends: Mapping[str, Sequence[Arrow]], name: str) -> tuple[list[str], list[Arrow]]:
+    """Return a record's name with those it is joined to, and the arrows between all of them."""
+    own = ends.get(name, ())
+    names = list(dict.fromkeys([name, *(end for arrow in own for end in (arrow.actor, arrow.target))]))[:NEAR]
+    inside = set(names)
+    found = [arrow for other in names for arrow in ends.get(other, ()) if {arrow.actor, arrow.target} <= inside]
+    return names, list(dict.fromkeys(found))
 
 
 def places(names: Sequence[str], found: Iterable[Arrow]) -> dict[str, tuple[int, int]]:
@@ -101,13 +113,12 @@ def places(names: Sequence[str], found: Iterable[Arrow]) -> dict[str, tuple[int,
 
 def draw(site: Site, names: Sequence[str], found: Sequence[Arrow], url: Url, here: str = "") -> Markup:
     """Return the drawing of these records and the arrows between them; ``here`` is the page's own."""
-    by_name = {item.name: item for item in site.export.items}
     shown = list(names)[:MOST]
     placed = places(shown, found)
     wide = (max(column for column, _ in placed.values()) + 1) * (WIDE + ACROSS) - ACROSS + 2 * EDGE
     high = (max(row for _, row in placed.values()) + 1) * (HIGH + DOWN) - DOWN + 2 * EDGE
     lines = [_arrow(arrow, placed) for arrow in found if arrow.actor in placed and arrow.target in placed]
-    nodes = [_node(by_name[name], placed[name], url, here) for name in shown]
+    nodes = [_node(site.by_name[name], placed[name], url, here) for name in shown]
     kinds = sorted({arrow.relation for arrow in found if arrow.actor in placed and arrow.target in placed})
     marks = Markup("").join(
         Markup('<marker id="m-{}" class="arrow e-{}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '

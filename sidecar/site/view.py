@@ -37,6 +37,11 @@ class Site:
         return {one.record.id.casefold(): one for one in reversed(self.export.items)}
 
     @cached_property
+    def by_name(self) -> Mapping[str, Item]:
+        """Return the record of each page."""
+        return {one.name: one for one in self.export.items}
+
+    @cached_property
     def groups(self) -> Mapping[str, Mapping[str, list[Item]]]:
         """Return {"status" | "kind" | "tag": {value: records}}, newest records first."""
         found: dict[str, dict[str, list[Item]]] = {"status": {}, "kind": {}, "tag": {}}

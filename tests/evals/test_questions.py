@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from evals.questions import QuestionSetError, parse_questions, questions_schema
+from evals.questions import QuestionSetError, load_questions, parse_questions, questions_schema
 
 GOOD = b"""# a set
 - id: q-1
@@ -58,6 +60,15 @@ def test_what_is_no_list(text: str, line: int) -> None:
 def test_empty() -> None:
     """A file with comments alone is an empty set, not an error."""
     assert parse_questions(b"# nothing yet\n").questions == ()
+
+
+@pytest.mark.parametrize("text", ["[]\n", "# nothing yet\n", ""])
+def test_a_set_without_a_question_measures_nothing(tmp_path: Path, text: str) -> None:
+    """A run on no question would pass every gate, so loading such a file is an error."""
+    file = tmp_path / "questions.yaml"
+    file.write_text(text)
+    with pytest.raises(QuestionSetError, match="the set has no question"):
+        load_questions(file)
 
 
 def test_digest_is_of_the_bytes() -> None:

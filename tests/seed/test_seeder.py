@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from seed import seeder
+from seed import planes, seeder
 from seed.errors import EmbedderError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import head_commit, open_repository
@@ -198,7 +198,7 @@ def test_a_deadline_leaves_the_rest_for_the_next_time(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from seed import seeder
+from seed import planes, seeder
 from seed.embed.base import ToyEmbedder
 from seed.git.repository import head_commit, open_repository
 from seed.store.store import Store
@@ -229,7 +229,7 @@ def test_a_kill_in_the_middle_loses_at_most_one_batch(
     assert done.returncode == -9, done.stderr
     finished = seed()
     assert (finished.parsed, finished.missing) == (0, 0)
-    assert 10 <= finished.embedded <= 10 + seeder._BATCH
+    assert 10 <= finished.embedded <= 10 + planes.BATCH
     assert seed().embedded == 0
 
 

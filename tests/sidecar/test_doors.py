@@ -161,7 +161,7 @@ def test_commands_take_records_through_the_door(
         assert CANARY not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("form", ["markdown", "okf"])
+@pytest.mark.parametrize("form", ["markdown", "okf", "site"])
 def test_exported_folders_take_records_through_the_door(
     shop: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -167,3 +167,22 @@ def test_networkx_is_loaded_at_the_first_walk_only() -> None:
     """Importing the graph loads no NetworkX: other commands do not pay for it."""
     code = "import sys, sidecar.graph, sidecar.cli.graph_cmd; sys.exit('networkx' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_folder_is_spoken_of_where_its_files_are_and_the_other_way_round(provider: Provider) -> None:
+    """From a folder the walk finds what names a file in it; from a file, the records that name its folder."""
+    graph = Graph(provider)
+    below = graph.walk("shop")
+    assert {"fact-9", "decision-1"} <= {one["id"] for one in below["nodes"]}
+    assert "turn" in {one["kind"] for one in below["nodes"]}
+    assert "decision-1" in {one["id"] for one in graph.walk("shop/store/orders.py")["nodes"]}
+    with pytest.raises(SidecarError, match="there is no"):
+        graph.walk("elsewhere")
+
+
+def test_a_path_in_a_body_is_an_edge_with_its_line(provider: Provider) -> None:
+    """A file that only a record's text names joins them, and the basis is the line that names it."""
+    told = Graph(provider).walk("shop/checkout.py")
+    (edge,) = [one for one in told["edges"] if one["from"] == "record:fact-1"]
+    lines = (provider.session.repo.root / edge["basis"]["file"]).read_text().split("\n")
+    assert "shop/checkout.py" in lines[edge["basis"]["line"] - 1]

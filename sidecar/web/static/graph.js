@@ -81,12 +81,12 @@
   }))
     .attr("class", (node) => `node n-${node.kind}${node === centre ? " centre" : ""}`)
     .attr("transform", (node) => `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`)
-    .attr("aria-label", (node) => told(node));
+    .attr("aria-label", (node) => `${[node.label, node.line2].filter(Boolean).join(" ")}, ${node.status || node.kind}`);
   boxes.append("rect").attr("x", (n) => -n.w / 2).attr("y", (n) => -n.h / 2).attr("width", (n) => n.w).attr("height", (n) => n.h)
     .attr("rx", (node) => (node.kind === "record" ? 7 : 4));
   boxes.filter((node) => node.kind === "record").append("circle").attr("class", (node) => `f-${node.status}`)
     .attr("cx", (n) => -n.w / 2 + 13).attr("cy", (n) => (n.line2 ? -8 : 0)).attr("r", 4.5);
-  boxes.append("text").attr("x", (n) => -n.w / 2 + (n.kind === "record" ? 23 : 11)).attr("y", (n) => (n.line2 ? -4 : 4)).text((n) => n.label);
+  boxes.append("text").attr("x", (n) => -n.w / 2 + (n.kind === "record" ? 23 : 11)).attr("y", (n) => (n.line2 ? -4 : 4)).text((n) => `${n.label} `);
   boxes.filter((node) => node.line2).append("text").attr("class", "line2").attr("x", (n) => -n.w / 2 + 11).attr("y", 12).text((n) => n.line2);
 
   function told(node) {

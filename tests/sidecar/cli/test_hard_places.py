@@ -13,6 +13,7 @@ import pytest
 from ..conftest import shop_files  # noqa: TID252 - test folders have no absolute names
 from .walk import WALK, Words
 
+PAGE = "# 1. Use oak\n\n## Status\n\nAccepted\n\n- Oak bends.\n"
 ROOT = Path(__file__).parents[3]
 CALLS = {
     name: entry.right
@@ -30,7 +31,7 @@ def place() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="sidecar-walk-"))
     folder.chmod(0o755)
     repo = folder / "repo"
-    for path, text in {**shop_files(), "docs/adr/0001-oak.md": "# 1. Use oak\n\n## Status\n\nAccepted\n"}.items():
+    for path, text in {**shop_files(), "docs/adr/0001-oak.md": PAGE, "docs/notes.md": PAGE}.items():
         file = repo / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
@@ -48,7 +49,7 @@ def call(
     """Run a command of the walk in a process of its own."""
     named = {"repo": place / "repo", "out": place / home / "out", "session": place / "session.jsonl"}
     words = [word.format(**named) for word in CALLS[name]]
-    where = [] if name == "schema" else ["--repo", str(place / "repo")]
+    where = [] if name in {"schema", "completion"} else ["--repo", str(place / "repo")]
     environment = {
         **os.environ,
         "SIDECAR_HOME": str(place / home),
@@ -90,21 +91,34 @@ def test_a_reader_that_went_away_is_no_error(place: Path, name: str) -> None:
 @needs_root
 @pytest.mark.parametrize("name", CALLS)
 def test_no_permission_is_one_helpful_line(place: Path, name: str) -> None:
-    """A user who may read nothing, owns nothing, or may not write the store or the repository is told in one line."""
-    user = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-    assert_calm(call(place, name, before=user, home="nohome"))  # it belongs to another user
-    for path in ("", *(path.relative_to(place) for path in (place / "repo").rglob("*")), "repo"):
-        if path:
-            os.chown(place / path, NOBODY, NOBODY)
-    assert_calm(call(place, name, before=user, home="nohome"))  # the store cannot be made
-    (place / "store").mkdir()
-    os.chown(place / "store", NOBODY, NOBODY)
+    """Where the store cannot be made, a record not read, the repository not written or not read: one line each."""
+    # Root without its capabilities is refused what any user is refused, and still finds this interpreter.
+    user = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    (place / "closed").mkdir(mode=0o555)
+    assert_calm(call(place, name, before=user, home="closed/x"))
     (place / "repo" / "knowledge" / "fact-1.yaml").chmod(0)
     for folder in ("repo", "repo/knowledge", "repo/.git", "repo/.git/hooks"):
         (place / folder).chmod(0o555)
-    assert_calm(call(place, name, before=user, home="store"))  # nothing in the repository can be written
+    assert_calm(call(place, name, before=user))
     (place / "repo").chmod(0)
-    assert_calm(call(place, name, before=user, home="store"))
+    done = call(place, name, before=user)
+    assert_calm(done)
+    told = f"{done.stdout}{done.stderr}".lower()
+    assert name in {"schema", "completion"} or any(
+        text in told for text in ("cannot be read", "not readable", "permission denied")
+    ), done
+    (place / "repo").chmod(0o755)
+    os.chown(place / "repo", NOBODY, NOBODY)
+    assert_calm(call(place, name, before=user))
+
+
+@needs_root
+def test_permission_is_really_missing(place: Path) -> None:
+    """Negative control: the user of the test above cannot read the file that nobody may read."""
+    file = place / "secret"
+    file.touch(mode=0)
+    command = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "cat", str(file)]
+    assert "Permission denied" in subprocess.run(command, capture_output=True, text=True, check=False).stderr
 
 
 @needs_root

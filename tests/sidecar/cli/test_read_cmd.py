@@ -61,6 +61,24 @@ def test_why_has_the_records_that_speak_of_a_path(
     assert ids(run(capsys, "why", "checkout.py")) == ["fact-1"]  # a file beside one, as any command takes it
 
 
+def test_why_says_what_is_up_when_nothing_speaks_of_a_path(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A record's own file, a path that is not there, and one of which no record speaks; one outside is an error."""
+    why = ["why", "--repo", str(shop)]
+
+    def note(path: str) -> str:
+        return str(run(capsys, *why, path)["note"])
+
+    assert "is a record itself: 'sidecar show knowledge/fact-1.yaml'" in note("knowledge/fact-1.yaml")
+    assert note("no/such.py").startswith("HEAD has no no/such.py")
+    assert note("knowledge/policy.yaml").startswith("No record in force speaks of knowledge/policy.yaml")
+    assert "note" not in run(capsys, *why, "shop/store")
+    for outside in (str(tmp_path), "../elsewhere"):
+        assert main([*why, outside]) == 2
+        assert "is outside" in capsys.readouterr().err
+
+
 def test_why_never_has_what_is_retired(shop: Path, commit: Commit, capsys: pytest.CaptureFixture[str]) -> None:
     """A record that was superseded or rejected does not speak for a path, and is counted."""
     commit(record("decision-6", "Old way", "shop/old.py does it.", status="deprecated"), "Old")

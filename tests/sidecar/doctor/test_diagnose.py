@@ -369,3 +369,23 @@ def test_pairs_that_pile_up_are_found(project: Path, commit: Commit, record_text
 
 def _blob(folder: Path, path: str) -> str:
     return str(open_repository(folder).git.revparse_single(f"HEAD:{path}").id)
+
+
+def test_a_broken_link_is_told_once(project: Path) -> None:
+    """When HEAD's commit is missing that is one critical finding and one reason, not one for each check behind it."""
+    (project / ".git/refs/heads/main").write_text("1" * 40 + "\n")
+    report = diagnose(project)
+    (found,) = _said(report, "head")
+    assert found.severity == "critical"
+    assert sum(f.evidence.startswith("could not be looked at") for f in report.findings) == 1
+    assert sum("commit 111111111111 is missing" in reason for _, reason in report.skipped) > 5
+
+
+def test_an_unusable_home_and_a_broken_git_folder_are_findings(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home that cannot be named, and a .git that is no repository, never end the examination."""
+    monkeypatch.setenv("SIDECAR_HOME", "relative/home")
+    report = diagnose(project)
+    assert "is not absolute" in _bad(report)["home"]
+    assert _said(report, "head")[0].severity == "ok"
+    (project / ".git/HEAD").unlink()
+    assert "the .git of" in _bad(diagnose(project))["repository"]

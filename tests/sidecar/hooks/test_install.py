@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from seed.errors import SidecarError
 from seed.git.command import LEAKING
-from seed.git.hooks import save_setting
+from seed.git.hooks import save_setting, setting
 from seed.git.repository import open_repository
 from sidecar.hooks import NAMES
 from sidecar.hooks.install import install, uninstall
@@ -27,6 +28,7 @@ def fires(folder: Path) -> set[str]:
 def test_a_shared_folder_serves_who_installed_and_nobody_else(clone: Any, other: Any, tmp_path: Path) -> None:
     """Under a global core.hooksPath ours do nothing in a repository without an install; the last one out restores."""
     shared = tmp_path / "shared"
+    shared.mkdir()
     clone.git("config", "--global", "core.hooksPath", str(shared))
     third = type(clone)(tmp_path / "third")
     subprocess.run(["git", "init", "-q", str(third.folder)], check=True)
@@ -48,6 +50,7 @@ def test_a_shared_folder_serves_who_installed_and_nobody_else(clone: Any, other:
 
 def test_a_clone_that_was_deleted_does_not_hold_a_shared_folder(clone: Any, other: Any, tmp_path: Path) -> None:
     """Who is gone without an uninstall is not counted among those who still use the folder."""
+    (tmp_path / "shared").mkdir()
     clone.git("config", "--global", "core.hooksPath", str(tmp_path / "shared"))
     install(open_repository(clone.folder))
     install(open_repository(other.folder))
@@ -59,6 +62,7 @@ def test_a_clone_that_was_deleted_does_not_hold_a_shared_folder(clone: Any, othe
 def test_a_tracked_folder_is_named_and_its_lines_are_inert_elsewhere(clone: Any, tmp_path: Path) -> None:
     """Our lines in a tracked folder hold no path of this machine, and do nothing in a clone without an install."""
     clone.git("config", "core.hooksPath", ".githooks")
+    (clone.folder / ".githooks").mkdir()
     install(open_repository(clone.folder))
     assert "part of the working tree" in status(open_repository(clone.folder)).notes[0]
     for file in (clone.folder / ".githooks").iterdir():
@@ -92,12 +96,23 @@ def test_a_bare_repository_is_told_what_to_do_instead(tmp_path: Path) -> None:
         install(open_repository(tmp_path / "bare.git"))
 
 
-def test_a_folder_that_cannot_be_written_is_named(clone: Any, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_named(clone: Any) -> None:
     """A disk that refuses ends in one line with the path, and no hook of theirs is lost."""
-    (tmp_path / "file").write_text("")
-    clone.git("config", "core.hooksPath", str(tmp_path / "file" / "hooks"))
+    hooks = clone.folder / ".git/hooks"
+    shutil.rmtree(hooks)
+    hooks.write_text("")
     with pytest.raises(SidecarError, match="cannot be changed"):
         install(open_repository(clone.folder))
+
+
+@pytest.mark.parametrize("place", [".githooks", "/nowhere/hooks", "~/hooks"])
+def test_a_folder_that_somebody_configured_is_never_made_unasked(clone: Any, place: str) -> None:
+    """A core.hooksPath that is not there yet may serve every repository of the user: install says how to make it."""
+    clone.git("config", "core.hooksPath", place)
+    with pytest.raises(SidecarError, match=r"which is not there - make it .* mkdir -p"):
+        install(open_repository(clone.folder))
+    assert not (clone.folder / ".githooks").exists()
+    assert setting(open_repository(clone.folder), "python") == ""
 
 
 @pytest.mark.parametrize(

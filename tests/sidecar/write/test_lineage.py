@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.graph import Graph
 from sidecar.lineage import named_paths
 from sidecar.provider import Provider
 from sidecar.render import render_record
@@ -79,6 +80,8 @@ def test_reading_to_confirm_says_what_main_did(chained: Path, opened: Open) -> N
     assert found["record"]["on_base"]["status"] == "deprecated"
     assert "on origin/main: deprecated" in render_record(found)
     assert "on_base" not in provider.show("decision-0001", at="HEAD~1")["record"]
+    (node,) = [one for one in Graph(provider).walk("decision-0001")["nodes"] if one["id"] == "decision-0001"]
+    assert node["on_base"]["status"] == "deprecated"
 
 
 @pytest.mark.parametrize(

@@ -259,3 +259,44 @@ def test_now_is_the_clocks(provider: Provider, work: Path) -> None:
     assert f"\ndate: {NOW.date()}\n" in file_of(work, provider.propose(proposal()))
     other = provider.propose(proposal(date="2020-01-01", title="F", body="fifteen"))
     assert "\ndate: 2020-01-01\n" in file_of(work, other)
+
+
+WRITTEN = """\
+# Why we looked at this at all: the outage in March.
+kind: decision   # could have been a finding
+title: 'Queues are bounded'
+status: accepted
+
+tags: [queues,   limits]
+body: |
+  Every queue has a bound.
+
+# nothing was measured beyond 10,000
+date: 2026-11-01
+mood: sure
+"""
+
+
+def test_a_proposed_text_stays_as_it_was_written(work: Path, provider: Provider) -> None:
+    """Comments, order, quotes and spaces of the file are kept; only what is forced is set, and read back the same."""
+    done = provider.propose(WRITTEN)
+    text = file_of(work, done) + "\n"
+    assert text.startswith(f"id: {done['id']}\n# Why we looked")
+    for line in WRITTEN.splitlines():
+        assert (line.replace("accepted", "candidate") + "\n") in text, line
+    assert "\ntrust: agent_generated\n" in text
+    assert provider.show(done["id"])["record"]["status"] == "candidate"
+    assert provider.propose(WRITTEN)["seen_again"] == 1
+
+
+@pytest.mark.parametrize("text", ['{"kind": "fact", "title": "Sky is blue"}', "---\nkind: fact\ntitle: Sky is blue\n"])
+def test_a_text_in_another_layout_is_written_anew(work: Path, provider: Provider, text: str) -> None:
+    """JSON and a marked document give the same file as the same values do."""
+    done = provider.propose(text)
+    assert file_of(work, done).startswith(f"id: {done['id']}\nkind: fact\ntitle: Sky is blue\nstatus: candidate\n")
+
+
+def test_a_secret_in_a_comment_is_refused_too(provider: Provider) -> None:
+    """What is kept as written is looked through as written."""
+    with pytest.raises(SidecarError, match="looks like a secret"):
+        provider.propose(WRITTEN + "# " + "AKIA" + "Z7QF3KXW2MNB5RTY" + "\n")
