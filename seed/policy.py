@@ -41,6 +41,7 @@ class Policy:
     languages: str = "use-multilingual-v3"
     fusion: Fusion = "hybrid"
     passage_chars: int = 900
+    beta: float = 0.0
     floors: tuple[Floor, ...] = ()
     weights: dict[str, float] = field(default_factory=lambda: dict(WEIGHTS))
     workspaces: dict[str, str] = field(default_factory=dict)
@@ -63,7 +64,10 @@ class Policy:
 
     def to_json(self) -> str:
         """Return the canonical JSON text, from which `digest` and the stored copy are made."""
-        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        values = asdict(self)
+        if not self.beta:  # what is not used changes no digest, so that receipts of before it replay
+            del values["beta"]
+        return json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
     @property
     def digest(self) -> str:

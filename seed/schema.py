@@ -45,6 +45,9 @@ class RetrievalModel(_Strict):
     passage_chars: int = Field(
         default=900, ge=200, le=4000, description="about how many characters are embedded at once"
     )
+    beta: float = Field(
+        default=0.0, ge=0, le=1, description="how much a record gains from those that it is joined with in the graph"
+    )
 
 
 class FloorModel(_Strict):
@@ -135,6 +138,7 @@ def _to_core(model: PolicyModel) -> core.Policy:
         languages=model.embedder.languages,
         fusion=model.retrieval.fusion,
         passage_chars=model.retrieval.passage_chars,
+        beta=model.retrieval.beta,
         floors=tuple(core.Floor(**floor.model_dump()) for floor in model.floors),
         weights=model.weights.model_dump(),
         workspaces={name: folder.strip("/") for name, folder in model.workspaces.items()},

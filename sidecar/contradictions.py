@@ -51,9 +51,9 @@ class Standing:
 
 def standing(corpus: Corpus, today: date) -> Standing:
     """Return what contradictions are told between, taken through the one door."""
-    admitted = [n for n in corpus.admit(Query(listing=True), today).results.tolist()
-                if conflicts.verdict_of(corpus.heads[n]) is None]  # fmt: skip
-    heads = {corpus.heads[n].record.id.casefold(): corpus.heads[n] for n in admitted}
+    admitted = {n: head for n in corpus.admit(Query(listing=True), today).results.tolist()
+                if conflicts.verdict_of(head := corpus.heads[n]) is None}  # fmt: skip
+    heads = {head.record.id.casefold(): head for head in admitted.values()}
     judged = [conflicts.verdict_of(corpus.heads[n]) for n in corpus.admit(_JUDGED, today).results.tolist()]
     blobs = {key: head.blob for key, head in heads.items()}
     return Standing(heads, tuple(admitted), tuple(conflicts.holding([v for v in judged if v], blobs)))

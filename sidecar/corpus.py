@@ -84,6 +84,7 @@ class Corpus:
     cjk: bool = False
     _standings: dict[date, Standings] = field(default_factory=dict, repr=False)
     _ids: dict[str, list[int]] = field(default_factory=dict, repr=False)
+    _named: dict[str, list[int]] = field(default_factory=dict, repr=False)
     _masks: dict[tuple[str, Callable[[str], bool]], NDArray[np.bool_]] = field(default_factory=dict, repr=False)
 
     @property
@@ -158,6 +159,15 @@ class Corpus:
             for n, code in enumerate(ids.codes.tolist()):
                 self._ids.setdefault(folded[code], []).append(n)
         return self._ids.get(ident.casefold(), [])
+
+    def naming(self, ident: str) -> list[int]:
+        """Return the ordinals of the records that name an id in a relation; all heads are read for it, but once."""
+        if not self._named:
+            self._named[""] = []
+            for n, head in enumerate(self.heads):
+                for target in {target.casefold() for _, target in head.record.relations}:
+                    self._named.setdefault(target, []).append(n)
+        return self._named.get(ident.casefold(), [])
 
     def _paths(self) -> Sequence[str]:
         return pack(self.heads).paths

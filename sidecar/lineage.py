@@ -58,12 +58,11 @@ def cited_by(corpus: Corpus, ordinal: int, today: date) -> list[dict[str, str]]:
     """Return the records that name this one, in a relation or in their text: ``{id, how, status}``, at most 40."""
     ident = corpus.heads[ordinal].record.id
     wanted = ident.casefold()
-    mentioned = {int(n) for n in corpus.holding(text.EXACT + text.fold(ident))}
+    citing = {*corpus.naming(wanted), *corpus.holding(text.EXACT + text.fold(ident)).tolist()}
     found = []
-    for n, head in enumerate(corpus.heads):
+    for n in sorted(citing.difference(corpus.ordinals(wanted))):
+        head = corpus.heads[n]
         how = [relation for relation, target in head.record.relations if target.casefold() == wanted]
-        if n == ordinal or (not how and n not in mentioned) or head.record.id.casefold() == wanted:
-            continue
         found.append({"id": head.record.id, "how": ", ".join(how) or "in its text", "status": corpus.status(n, today)})
     return found[:MOST]
 

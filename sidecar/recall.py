@@ -24,6 +24,7 @@ from sidecar.open_items import open_items, set_aside
 from sidecar.plane import CEILING
 from sidecar.query import Query
 from sidecar.rank import Evidence, Exact, Phrase, combine, evidence, exact, foremost, order, supported
+from sidecar.spread import joined, spread
 
 MAX_AGAINST = 3
 NEAREST = 5
@@ -80,6 +81,8 @@ def recall(
     found = combine(parts)
     if policy.fusion != "cosine":  # the baseline scores every record by itself, so that changes can be compared with it
         found = supported(found, admitted.results)
+    if policy.beta:
+        found = spread(found, joined(corpus), admitted.results, policy.beta)
     tokens.append(Exact(told.itself, frozenset(), ()))
     named = {n for e in tokens for n in e.named}
     successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)
@@ -176,7 +179,7 @@ def _ranked(corpus: Corpus, scored: _Scored, ordinals: NDArray[np.intp], count: 
     found: list[int] = []
     for tier in (_NAMED, _HOLDER, _ORDINARY):
         part = ordinals[scored.tiers[ordinals] == tier] if len(found) < count else ordinals[:0]
-        part = part[foremost(scored.scores[part], count - len(found))]
+        part = part[foremost(scored.scores[part], max(count - len(found), 0))]  # ties may have brought more than asked
         found += _in_order(corpus, part, scored.scores[part])
     return found[:count]
 

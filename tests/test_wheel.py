@@ -53,3 +53,5 @@ def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     assert "1 record of" in run("sidecar", "seed", cwd=repo, site=site)
     assert "decision-0001" in run("sidecar", "recall", "Where is session state kept?", cwd=repo, site=site)
     run("sidecar", "hooks", "install", cwd=repo, site=site)
+    assert "Done." in run("sidecar", "init", "--agent", "claude", "--yes", cwd=repo, site=site)
+    assert "propose_record" in (repo / ".claude" / "skills" / "knowledge-sidecar" / "SKILL.md").read_text()

@@ -67,7 +67,7 @@ def read_notes(document: Document, wanted: Wanted, present: Sequence[Present]) -
     if wanted.retire:
         records += [_retired(one, document.path) for one in gone]
     told = [f"no longer in {document.path}: {one.record.id}{_what_then(wanted.retire)}" for one in gone]
-    return ImportReport(prefix, into, tuple(records), tuple(skipped), (f"split by {split}", *told))
+    return ImportReport(prefix, into, tuple(records), tuple(skipped), (f"{document.path} split by {split}", *told))
 
 
 def _what_then(retire: bool) -> str:

@@ -16,6 +16,7 @@ SPLITS = ("heading", "item")
 _ENTRY = re.compile(r"^(?P<indent>\s*)(?:[-*+]|\d{1,3}[.)])\s+(?:\[(?P<box>[ xX])\]\s+)?(?P<text>.*)$")
 _RULE = re.compile(r"^\s*(?:[-*_]\s*){3,}$")
 _INCLUDE = re.compile(r"^@\S+$")
+_FENCE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})")
 _NO_TEXT = re.compile(r"^(?:@\S+|<!--.*-->)$")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|(?<=[。！？])")
 _DATE = re.compile(r"^\W*(\d{4}-\d{2}-\d{2})\b[\s:)\].–—-]*")
@@ -104,11 +105,13 @@ def _entries(lines: Sequence[str], masked: Sequence[str], part: _Part) -> Iterat
     for n in range(part.start, part.end):
         line = masked[n]
         hidden = not line.strip() and lines[n].strip()  # code, or a comment
+        if hidden and not starts and _FENCE.match(lines[n]):
+            starts.append((n, "code"))
         if not line.strip() or _RULE.match(line) or _INCLUDE.match(line.strip()):
             blank = blank or not hidden
             continue
         entry = _ENTRY.match(line)
-        if (entry and not entry["indent"]) or (blank and not line.startswith((" ", "\t"))):
+        if not starts or (entry and not entry["indent"]) or (blank and not line.startswith((" ", "\t"))):
             starts.append((n, "entry" if entry else "paragraph"))
         blank = False
     for at, (start, kind) in enumerate(starts):
@@ -169,8 +172,9 @@ def plain(text: str) -> str:
 
 def headline(text: str) -> str:
     """Return the first sentence of a text, at most ``MAX_TITLE`` characters, as a title."""
-    first = next((line for line in text.split("\n\n", maxsplit=1)[0].split("\n") if line.strip()), text)
-    whole = plain(text.split("\n\n", maxsplit=1)[0]) or plain(first)
+    prose = "\n".join(line for line in mask(text.split("\n"))).strip("\n")
+    code = next((f"`{line.strip()}`" for line in text.split("\n") if line.strip() and not _FENCE.match(line)), "")
+    whole = plain(prose.split("\n\n", maxsplit=1)[0]) or code
     whole = _DATE.sub("", whole) or whole
     sentence = _SENTENCE.split(whole)[0].strip() or whole
     if len(sentence) <= MAX_TITLE:

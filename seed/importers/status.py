@@ -36,10 +36,19 @@ _BY_EAST = re.compile(
 )
 ENOUGH = 4000  # characters of a section in which a status stands
 _FINAL = ("rejected", "deprecated", "superseded")
+_EARLIER = re.compile(r"\b(?:was|previously|formerly|originally|once)\b|\($", re.IGNORECASE)
+_HEDGED = re.compile(
+    r"accepted\W{0,3}\?|\btentativ|\bprovisional|\bsubject to\b|\baccepted until\b"
+    r"|\bpending (?!implement|roll|migrat|releas|deploy|develop)|[❌👎🚫⛔]|^\W*was (?:accepted|approved)\W*$",
+    re.IGNORECASE,
+)
+"""What keeps "accepted" from being taken at its word."""
 _DATED = re.compile(_DATE)
-_STEP = re.compile(r"^(?:[\s,;:./()–—-]|\b(?:but|and|by|has|been|is|on|later|since|now|then|was)\b)*$", re.IGNORECASE)
+_STEP = re.compile(
+    r"^(?:[\s,;:./()\[\]–—-]|\b(?:but|and|by|has|been|is|on|later|since|now|then|was)\b)*$", re.IGNORECASE
+)
 _ENTRY = re.compile(rf"^\W{{0,9}}(?:$|(?:by|on|in|at|see|from|because|since|as|due|with|for)\b|{_DATE})", re.IGNORECASE)
-_ARROW = re.compile(r"^\W*(?:→|->|=>|➜|then\b|now\b|, now\b|but now\b)\W*(?:is |been )?$", re.IGNORECASE)
+_ARROW = re.compile(r"^\W*(?:→|->|=>|➜|➡|⇒|⟶|»|then\b|now\b|, now\b|but now\b)\W*(?:is |been )?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +75,26 @@ def read(value: str) -> Reading:
     lines = _lines(value)
     raw = " ".join(value.split())
     raw = raw if len(raw) <= 300 else raw[:299] + "…"  # noqa: PLR2004 - stated above
-    if not lines:
-        return Reading("", "", "" if not raw else "the status is only decoration")
-    if len(re.findall(r"\[ ?\]", value)) > 1 and not re.search(r"\[[xX✓]\]", value):
-        return Reading("", "", "no box of the status is ticked")
-    if _BY_EAST.search(raw):
-        return Reading("superseded", raw)
-    if is_menu(value):
-        return Reading("", "", "the status is unedited template text")
-    status, note = _from_lines(lines)
+    if reason := _no_status(value, lines):
+        return Reading("", "", reason if raw else "")
+    status, note = ("superseded", "") if _BY_EAST.search(raw) else _from_lines(lines)
     if status in _FINAL and re.search(r"\b(?:for|only)\b", lines[0]) and _STILL.search(" ".join(lines)):
         status, note = "accepted", f"{raw[:80]!r} says that something of it is still in force"
     if not status:
         return _from_prose(lines, raw)
+    if status == "accepted" and not note and _HEDGED.search(lines[0]):
+        return Reading("unknown", raw, f"{raw[:80]!r} is accepted with a reservation: set it by hand")
     doubtful = re.match(r"\W*provisional\b", raw, re.IGNORECASE)
     return Reading(status, raw, "provisional: read as not decided yet" if doubtful else "", note)
+
+
+def _no_status(value: str, lines: list[str]) -> str:
+    """Return why a text states no status at all, or ""."""
+    if not lines:
+        return "the status is only decoration"
+    if len(re.findall(r"\[ ?\]", value)) > 1 and not re.search(r"\[[xX✓]\]", value):
+        return "no box of the status is ticked"
+    return "the status is unedited template text" if is_menu(value) else ""
 
 
 def _lines(value: str) -> list[str]:
@@ -156,6 +170,8 @@ def _follow(status: str, rest: str, match: re.Match[str]) -> tuple[str, str]:
     """Go on through the rest of a line: ``Accepted, superseded by 7`` and ``Proposed -> Accepted``."""
     for following in ANY.finditer(rest, match.end()):
         gap, kind = _DATED.sub(" ", rest[match.end() : following.start()]), meaning(following[0])
+        if _EARLIER.search(gap) and kind not in _FINAL:  # "On hold (was accepted)"
+            continue
         step = _STEP.match(gap) and not re.match(r"implemented|complete|done|released", following[0], re.IGNORECASE)
         if kind and ((step and moves_on(status, kind)) or (_ARROW.match(gap) and kind != status)):
             status = kind

@@ -13,19 +13,21 @@ BY_ABROAD = r"durch|von|par|por|pela|da|door|av|przez"
 _ENGLISH = {
     # What is said of the work, not of the decision, comes first; refusals before the words they refuse.
     "": r"(?:not|un|non)[- ]?(?:yet )?implemented|implementation \w+",
-    "not": r"not (?:accepted|approved|adopted|agreed|going ahead)",
+    "not": r"not (?:accepted|approved|adopted|agreed|going ahead)|decided against",
     "proposed": r"not yet \w+|proposed|proposal|draft(?:ed|ing)?|pending|incomplete|w\.?i\.?p\.?|rfc|open|tbd"
     r"|(?:in|under|needs?|for|awaiting)[- ](?:\w+ )?(?:review|discussion|consideration|approval|decision|feedback)"
     r"|awaiting|reviewing|discussion|on[- ]hold|deferred|postponed|(?:work )?in[- ]progress|last call|todo"
     r"|request for comments?|exploring|undecided|provisional|to be decided|planned|planning|idea"
-    r"|returned for revision|scheduled for \w+|active (?:review|discussion)|tbc|to be confirmed",
+    r"|returned for revision|scheduled for \w+|active (?:review|discussion|proposal)|tbc|to be confirmed|not decided"
+    r"|final (?:draft|comment period|review)|ready for (?:\w+ )?review|tentative",
     "accepted": r"accepted|approved|adopted|agreed|ratified|decided|active|enacted|finali[sz]ed|final|done"
     r"|living|signed off|in (?:force|use|effect)|effective|confirmed|recommended|amended|implementable|completed?"
     r"|(?:partially |fully )?implemented|released|ready[- ]for[- ]release",
     "rejected": r"rejected|declined|denied|refused|abandoned|withdrawn|cancell?ed|dropped|discarded|dismissed"
-    r"|won'?t (?:do|fix)|wontfix|turned down",
+    r"|vetoed|killed|won'?t (?:do|fix)|wontfix|turned down",
     "deprecated": r"deprecated|obsolete|retired|reverted|rolled back|discontinued|outdated|expired|archived"
-    r"|inactive|no longer (?:relevant|valid|applicable|applies|in use|used|in force|needed)",
+    r"|no longer (?:relevant|valid|applicable|applies|in use|used|in force|needed)"
+    r"|inactive|phased out|sunset(?:ted)?|end[- ]of[- ]life",
     "superseded": rf"{SUPERSEDED}|replaced|obsoleted|supplanted|overridden|succeeded",
     "historical": r"historical",
 }

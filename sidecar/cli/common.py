@@ -38,6 +38,11 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
+def narrow() -> bool:
+    """Tell whether standard output lacks characters: JSON is then plain ASCII, for its own escapes are JSON, too."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+
+
 def examples(*lines: str) -> str:
     """Return the block of examples that ends the help of every command; a test parses each of them."""
     return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))
@@ -56,7 +61,7 @@ def read_text(name: str) -> str:
 
 def print_json(value: object) -> None:
     """Print one JSON object."""
-    print(json.dumps(value, ensure_ascii=False, indent=None if not sys.stdout.isatty() else 2))
+    print(json.dumps(value, ensure_ascii=narrow(), indent=None if not sys.stdout.isatty() else 2))
 
 
 def in_colour() -> bool:

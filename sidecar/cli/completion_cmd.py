@@ -25,4 +25,6 @@ def completion(shell: str) -> None:
 
     made = get_completion_class(shell)
     if made is not None:
-        click.echo(made(sidecar, {}, "sidecar", "_SIDECAR_COMPLETE").source())
+        script = made(sidecar, {}, "sidecar", "_SIDECAR_COMPLETE")
+        # Not .source(), which starts the shell to ask for its version: the script may be for another machine.
+        click.echo(script.source_template % script.source_vars())

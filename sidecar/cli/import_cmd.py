@@ -12,7 +12,7 @@ import click
 from seed.errors import SidecarError
 from seed.importers import adr
 from seed.importers.files import repository_root, write_records
-from sidecar.cli.common import examples
+from sidecar.cli.common import examples, narrow
 from sidecar.cli.import_report import as_dict, render
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _run(read: Callable[[], ImportReport], options: dict[str, Any]) -> None:
     root = target_root(options["repo"])
     written = write_records(report.records, root, force=options["force"], dry_run=dry_run)
     if options["as_json"]:
-        click.echo(json.dumps(as_dict(report, written, dry_run=dry_run), ensure_ascii=False, indent=1))
+        click.echo(json.dumps(as_dict(report, written, dry_run=dry_run), ensure_ascii=narrow(), indent=1))
     else:
         for line in render(report, written, dry_run=dry_run):
             click.echo(line)

@@ -86,7 +86,7 @@ def init(named: tuple[str, ...], yes: bool, dry_run: bool, remove: bool, as_json
         _take_out(opened, note, run) if remove else _write(opened, note, run)
         run.done = True
     if not remove and not dry_run and (run.done or run.empty):
-        _first_question(opened, run, repo, quiet=as_json)
+        _first_question(opened, note, run, repo, quiet=as_json)
     _report(run, as_json=as_json, remove=remove, dry_run=dry_run, asked=asks)
     return 1 if run.plan.refused or run.trouble else 0
 
@@ -166,12 +166,12 @@ def _take_out(repo: Repository, note: Note, run: Run) -> None:
     remove(repo, run.plan, note)
 
 
-def _first_question(repo: Repository, run: Run, folder: str, *, quiet: bool) -> None:
+def _first_question(repo: Repository, note: Note, run: Run, folder: str, *, quiet: bool) -> None:
     """Seed what is committed and ask for its newest record; where nothing is, say what to commit."""
     from sidecar.query import Query
     from sidecar.setup.apply import to_commit
 
-    run.commands = to_commit(repo)
+    run.commands = to_commit(repo, note)
     progress = Progress(quiet=quiet)
     try:
         with provider(folder) as opened:
@@ -191,4 +191,5 @@ def _report(run: Run, *, as_json: bool, remove: bool, dry_run: bool, asked: bool
     if as_json:
         print_json(as_data(run, remove=remove, dry_run=dry_run))
     else:
-        say("\n".join(ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour())))
+        for line in ending(run, remove=remove, dry_run=dry_run, asked=asked, colour=in_colour()):
+            print(line) if line.startswith("  ") else say(line)  # a command is copied whole

@@ -66,7 +66,7 @@ def serve(
     from sidecar.server.desk import Desk
     from sidecar.server.tools import chosen
 
-    desk = Desk(_folder(repo), [_folder(folder) for folder in allowed], any_session=any_session)
+    desk = Desk(Path(repo).expanduser(), [_folder(folder) for folder in allowed], any_session=any_session)
     server = build(desk, chosen(profiles))
     if not over_http:
         from sidecar.server.stdio import serve_stdio

@@ -11,7 +11,7 @@ import click
 
 from seed.errors import SidecarError
 from seed.transcript.segments import DEFAULT, SCHEMES
-from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, json_option, narrow, print_json, provider, repo_option
 from sidecar.cli.transcript_read import safe
 
 EMBED_SECONDS = 3600.0
@@ -104,7 +104,7 @@ def view(ident: str, sample: int, scheme: str, as_json: bool, repo: str) -> None
         print_json(told)
         return
     for row in ({key: value for key, value in told.items() if key not in {"texts", "next"}}, *told["texts"]):
-        print(json.dumps(row, ensure_ascii=False))
+        print(json.dumps(row, ensure_ascii=narrow()))
 
 
 @click.command(epilog=examples("sidecar transcript attach vectors.jsonl --plane large"))

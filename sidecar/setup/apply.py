@@ -197,9 +197,9 @@ def _rmdir(folder: Path) -> None:
         return  # somebody put a file there, or it is gone
 
 
-def to_commit(repo: Repository) -> list[str]:
+def to_commit(repo: Repository, note: Note) -> list[str]:
     """Return the git commands that commit what init wrote and is not committed yet; none where all of it is."""
-    paths = uncommitted(repo, list(dict.fromkeys((KNOWLEDGE, *_known_paths()))))
+    paths = uncommitted(repo, [KNOWLEDGE, *note.files])
     if not paths:
         return []
     message = "Keep decisions as records that people and agents can ask"

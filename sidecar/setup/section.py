@@ -6,7 +6,7 @@ import re
 
 from sidecar.jsonc import Insertion
 
-BEGIN = "<!-- sidecar: begin. 'sidecar init' keeps this section up to date, 'sidecar init --remove' takes it out. -->"
+BEGIN = "<!-- sidecar: begin ('sidecar init' keeps this, --remove takes it out) -->"
 END = "<!-- sidecar: end -->"
 _SECTION = re.compile(r"<!-- sidecar: begin\b[^\n]*\n.*?<!-- sidecar: end -->", re.DOTALL)
 _WITH_GAP = re.compile(r"(?:(?<=\n)\r?\n)?" + _SECTION.pattern + r"(?:\r?\n|\Z)", re.DOTALL)

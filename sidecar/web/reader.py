@@ -143,7 +143,7 @@ def _told(head: Head, status: str) -> Told:
         tags=tuple(one_line(tag, 60) for tag in record.tags),
         paths=tuple(dict.fromkeys(one_line(path, 200) for path in record.paths)),
         workspace=one_line(record.workspace, 60),
-        links=len(head.lineage),
+        links=len(head.lineage) + len(record.paths),
     )
 
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-pytest.importorskip("psycopg")
+psycopg = pytest.importorskip("psycopg")
 
 from seed import text
 from seed.embed.base import ToyEmbedder
@@ -65,7 +65,18 @@ def results(answer: dict[str, Any]) -> list[tuple[str, float, float]]:
     return [(r["id"], r["score"], r["evidence"]["cosine"]) for r in answer["results"]]
 
 
-def test_the_index_finds_what_comparing_everything_finds(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def scans(url: str) -> int:
+    """Return how often any index of vectors was used on the server."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SELECT pg_stat_force_next_flush()")
+        query = "SELECT COALESCE(sum(idx_scan), 0) FROM pg_stat_user_indexes WHERE indexrelname LIKE 'near_%'"
+        row = connection.execute(query).fetchone()
+        return int(row[0]) if row else 0
+
+
+def test_the_index_finds_what_comparing_everything_finds(
+    large: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The first records, their scores and their cosines are those of the exact search, and coverage is whole."""
     questions = [Query(f"{a} {b} of the {c}", limit=10) for a, b, c in zip(WORDS, WORDS[3:], WORDS[7:], strict=False)]
     with closing(opened(large)) as exact:
@@ -79,6 +90,7 @@ def test_the_index_finds_what_comparing_everything_finds(large: Path, monkeypatc
         plane = far.meaning._nearbys.find(view.corpus, ToyEmbedder(), "en")
         assert isinstance(plane, Distant)
         answers = [far.recall(query) for query in questions]
+        assert scans(postgres_url) > 0  # not read and sorted, which would find the same
         assert [results(answer) for answer in answers] == wanted
         assert answers[0]["coverage"]["embedded"] == 120
         assert not far.session._planes  # nothing was loaded whole
@@ -137,8 +149,6 @@ def test_an_old_snapshot_is_searched_by_its_own_rows(
 
 def test_a_role_that_owns_nothing_leaves_the_index_to_the_owner(large: Path, postgres_url: str) -> None:
     """Seeding by a role without the right to build an index goes on without it."""
-    import psycopg
-
     name = f"r{uuid4().hex[:10]}"
     with closing(opened(large)) as owner:
         workspace = owner.session.store.key[0] if isinstance(owner.session.store, PostgresStore) else ""

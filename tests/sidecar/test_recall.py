@@ -283,6 +283,14 @@ def test_pages_together_hold_every_result_once(world: World) -> None:
     assert seen == whole
 
 
+def test_ties_of_an_exact_token_do_not_end_a_page_in_an_error(world: World) -> None:
+    """More equal holders of an exact token than a page holds are cut to it, and the next pages have the rest."""
+    opened = world({f"d-{n}": {"title": "alpha tins_v2"} for n in range(9)})
+    first = opened.recall(Query("tins_v2", limit=2))
+    assert (ids(first), first["total"]) == (["d-0", "d-1"], 9)
+    assert ids(opened.recall(Query("tins_v2", limit=2, cursor=first["next_cursor"]))) == ["d-2", "d-3"]
+
+
 def test_withheld_counts_only_what_would_have_been_on_the_page(world: World) -> None:
     """A superseded record that would have come first is counted, one beyond the page is not."""
     records = {"d-1": {"title": "alpha", "status": "superseded"}, "d-2": {"title": "alpha beta"}}

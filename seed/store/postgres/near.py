@@ -25,7 +25,9 @@ EXACT_ROWS = 20_000
 """Below so many passages all vectors are read once and compared: the same scores and order as the embedded engine."""
 FOUND = 200
 """Candidates from the index, and as many from the words."""
-_FIRST = 8
+_FIRST = 4
+_COMMON, _RARE = 20, 1000
+"""A word that more than one in twenty documents has, and more than a thousand, names no candidate by itself."""
 _BUILD_MEMORY = "512MB"
 _OF = "workspace = {workspace} AND repository = {repository} AND identity = {identity}"
 _HYBRID = """
@@ -39,9 +41,13 @@ near AS MATERIALIZED (
     AND CASE WHEN row < 8 * octet_length((SELECT rows FROM held))
         THEN get_bit((SELECT rows FROM held), row) ELSE 0 END = 1
   ORDER BY v::vector({dimension}) <#> %(vector)b::vector({dimension}) LIMIT %(found)s),
+rare AS MATERIALIZED (
+  SELECT term FROM sidecar.postings
+  WHERE workspace = {workspace} AND repository = {repository} AND term = ANY(%(terms)s)
+  GROUP BY term HAVING sum(cardinality(pids)) <= %(common)s),
 said AS MATERIALIZED (
   SELECT p.term, t.pid, t.n FROM sidecar.postings p CROSS JOIN LATERAL unnest(p.pids, p.counts) AS t (pid, n)
-  WHERE workspace = {workspace} AND repository = {repository} AND p.term = ANY(%(terms)s)
+  WHERE workspace = {workspace} AND repository = {repository} AND p.term IN (SELECT term FROM rare)
     AND CASE WHEN t.pid < 8 * octet_length((SELECT pids FROM held))
         THEN get_bit((SELECT pids FROM held), t.pid) ELSE 0 END = 1),
 weights AS MATERIALIZED (
@@ -141,13 +147,16 @@ class Near:
             "mean": max(mean, 1e-9),
             "found": FOUND,
             "first": FOUND * _FIRST,
+            "common": max(documents // _COMMON, _RARE),
         }
 
         def work(connection: Connection) -> list[tuple[int, int]]:
             binary.register(connection)
             with connection.transaction():
+                # The planner takes the snapshot's bits for a filter that hardly anything passes, and would read and sort
+                # every vector: where sorting is dear, the index is what gives the order.
                 connection.execute(
-                    "SELECT set_config('hnsw.ef_search', %s, true),"
+                    "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', 'off', true),"
                     " set_config('hnsw.iterative_scan', 'strict_order', true)",
                     (str(2 * FOUND),),
                 )

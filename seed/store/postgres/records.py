@@ -34,6 +34,7 @@ class Records:
         self.database = database
         self.key = (database.workspace, repository)
         self._words: dict[str, words.Postings] = {}
+        self._cuts: dict[tuple[str, str], tuple[Cut, ...]] = {}
 
     # --- parsed records and words ---------------------------------------------------------------------------
 
@@ -47,7 +48,7 @@ class Records:
     def add(self, unseen: Iterable[Unseen], version: str) -> None:
         """Store parsed blobs with their passages and words, in one transaction."""
         items = list(unseen)
-        self._words = {}
+        self._words, self._cuts = {}, {}
         self.database.write(lambda connection: self._add(connection, items, version))
 
     def _add(self, connection: Connection, items: Sequence[Unseen], version: str) -> None:
@@ -96,8 +97,12 @@ class Records:
 
     def cuts(self, oid: str, version: str) -> tuple[Cut, ...]:
         """Return the passages of one blob."""
-        found = self.stored([oid], version)
-        return found[oid].cuts if oid in found else ()
+        if (oid, version) not in self._cuts:
+            found = self.stored([oid], version)
+            if oid not in found:
+                return ()
+            self._cuts[oid, version] = found[oid].cuts
+        return self._cuts[oid, version]
 
     def texts(self, pids: Iterable[int]) -> dict[int, tuple[bytes, str, int]]:
         """Return (sha256, embedded text, characters of title and section in front) of each passage."""
@@ -149,7 +154,7 @@ class Records:
 
     def load(self, key: str = "") -> tuple[Snapshot, NDArray[np.uint32]] | None:
         """Return a published snapshot with its document lengths; without a key, the newest one."""
-        self._words = {}  # what was read before may lack documents of this one
+        self._words, self._cuts = {}, {}  # what was read before may lack documents of this one
         query = f"SELECT key, commit_id, policy, heads, pids, owners FROM sidecar.snapshots WHERE {MINE} " + (
             "AND key = %s" if key else "ORDER BY number DESC LIMIT 1"
         )

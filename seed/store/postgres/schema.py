@@ -7,9 +7,10 @@ There are no foreign keys, no sequences and no conflict targets for the same rea
 from __future__ import annotations
 
 TABLES: dict[str, str] = {
-    # Counters of one repository. Whoever numbers passages or rows locks this row first.
+    # Counters of one repository. Whoever numbers passages or rows locks this row first. The generation starts anywhere,
+    # so that what a machine keeps of one database never passes for another's.
     "repositories": "next_pid integer NOT NULL DEFAULT 1, segments integer NOT NULL DEFAULT 0,"
-    " generation bigint NOT NULL DEFAULT 0, PRIMARY KEY (workspace, repository)",
+    " generation bigint NOT NULL DEFAULT (random() * 1000000000)::bigint, PRIMARY KEY (workspace, repository)",
     "blobs": "oid text NOT NULL, version text NOT NULL, parsed text NOT NULL,"
     " PRIMARY KEY (workspace, repository, oid, version)",
     # Texts are bytes, since text of PostgreSQL cannot hold the character U+0000.

@@ -36,7 +36,7 @@ class PostgresStore(Records):
         self.folder = private_folder(folder)
         self._read: dict[str, vectors.Read] = {}
         self._timeline = 0
-        self._opened = self.generation()
+        self._seen = self.generation()
 
     def close(self) -> None:
         """Close the connections."""
@@ -44,12 +44,13 @@ class PostgresStore(Records):
 
     def start_anew(self) -> None:
         """Drop what cannot be trusted, unless another process has done so: Git has it all. Receipts stay."""
+        seen = self._seen
         with self.exclusive(60.0):
-            if self.generation() == self._opened:
+            if seen in (self.generation(), self._timeline):  # the latter: there was nothing yet
                 self.database.write(lambda connection: clearing.clear(connection, self.key))
         self._read.clear()
-        self._words = {}
-        self._opened = self.generation()
+        self._words, self._cuts = {}, {}
+        self.generation()
 
     @contextmanager
     def exclusive(self, timeout: float) -> Iterator[None]:
@@ -121,7 +122,8 @@ class PostgresStore(Records):
         """
         found, timeline = self.database.read(self._generation, fresh=True)
         self._timeline = timeline or self._timeline  # a replica cannot tell
-        return found * 1_000_003 + self._timeline
+        self._seen = found * 1_000_003 + self._timeline
+        return self._seen
 
     def _generation(self, connection: Connection) -> tuple[int, int]:
         row = connection.execute(

@@ -47,10 +47,10 @@ def _node(look: Look, one: dict[str, Any], depth: int) -> dict[str, Any]:
 
 
 def _suggestions(look: Look) -> dict[str, Any]:
-    """Return the records with the most relations, and the files that the most records speak of."""
-    joined = sorted(look.told.values(), key=lambda one: (-one.links, one.id))[:_SUGGESTED]
+    """Return the records with the most relations and files, and the files that the most records speak of."""
+    joined = sorted((one for one in look.told.values() if one.links), key=lambda one: (-one.links, one.id))
     files = Counter(path for one in look.told.values() for path in one.paths)
     return {
-        "records": joined,
+        "records": joined[:_SUGGESTED],
         "files": files.most_common(_SUGGESTED),
     }

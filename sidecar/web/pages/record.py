@@ -9,8 +9,8 @@ from sidecar.web.html import markdown
 from sidecar.web.reader import Look, Page, Reader
 
 _SECONDS = 5.0
-_BODY = 200_000
-"""Characters of a body on a page; the rest is a step away."""
+_BODY = 60_000
+"""Characters of a body on a page; the rest is a step away. Some Markdown takes its parser long, so there is a bound."""
 _OPTIONAL = (
     "status_in_file",
     "date",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,7 +87,15 @@ def test_sections_become_findings() -> None:
 @pytest.mark.parametrize(("text", "split"), [(MEMORY, "item"), ("## A\n\nProse.\n\n## B\n\nMore prose.\n", "heading")])
 def test_the_file_says_how_it_is_split(text: str, split: str) -> None:
     """Without --split, a file that is mostly lists is split by item, any other by heading, and the report says so."""
-    assert notes(text).notes == (f"split by {split}",)
+    assert notes(text).notes == (f"MEMORY.md split by {split}",)
+
+
+def test_code_alone_is_an_item() -> None:
+    """A block of code with no text above it is not lost: its first line is the title."""
+    (note,), _ = read("# Build\n\n```sh\nmake all\nmake test\n```\n", "item")
+    assert (note.title, note.body) == ("`make all`", "```sh\nmake all\nmake test\n```\n")
+    (whole,), _ = read("```sh\nmake all\n```\n\nBuild it all. Then rest.\n", "heading")
+    assert whole.title == "Build it all."
 
 
 def test_a_second_import_changes_nothing() -> None:
@@ -137,7 +147,7 @@ def test_records_of_another_file_are_not_touched() -> None:
     others = tuple(Present(one.path, one.record) for one in kept(notes("- Same.\n")))
     report = read_notes(Document("docs/MEMORY.md", "- Same.\n"), Wanted(), others)
     assert [one.id for one in report.records] == ["memory-same-2"]
-    assert report.notes == ("split by item",)
+    assert report.notes == ("docs/MEMORY.md split by item",)
 
 
 @pytest.mark.parametrize("text", ["", "# Only a title\n", "<!-- nothing -->\n"])
@@ -167,3 +177,31 @@ def test_any_notes_are_read(lines: list[str]) -> None:
         found, _ = read(text, split)
         assert all(1 <= note.first <= note.last <= len(lines) for note in found)
         assert [note.first for note in found] == sorted(note.first for note in found)
+
+
+LINES = [
+    "- w%d\n",
+    "  - w%d\n",
+    "w%d\n",
+    "    w%d\n",
+    "1. w%d:\n",
+    "w%d:\n",
+    "| w%d | x |\n",
+    "> w%d\n",
+    "\n",
+    "# H\n",
+    "## H\n",
+    "```\n",
+]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=14))
+def test_no_word_is_lost(forms: list[str]) -> None:
+    """Every word below a heading or above the first one is in a note, however the file is split."""
+    lines = [form % n if "%d" in form else form for n, form in enumerate(forms)]
+    text = "Start.\n\n" + "".join(lines)
+    for split in ("heading", "item"):
+        found, _ = read(text, split)
+        said = " ".join(f"{note.title} {note.body}" for note in found)
+        words = re.findall(r"w\d+", text)
+        assert {word for word in words if not re.search(rf"\b{word}\b", said)} == set()

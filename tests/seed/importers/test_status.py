@@ -82,6 +82,54 @@ def test_template_text_is_no_status(wording: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "wording",
+    [
+        "Accepted?",
+        "Accepted (tentative)",
+        "Tentatively accepted",
+        "Accepted pending review",
+        "Accepted subject to approval by security",
+        "Accepted until 2020",
+        "❌ Accepted",
+        "Was accepted",
+        "Previously accepted",
+        "No longer accepted",
+        "To be accepted",
+        "final draft",
+        "Final comment period",
+        "Active proposal",
+        "Accepted ➡ Superseded",
+        "Accepted [superseded by 7]",
+        "Decided against",
+        "We decided against it",
+        "On hold (was accepted)",
+        "Draft (accepted in principle)",
+        "~~Accepted~~",
+        "Accepted / Superseded",
+        "Not decided",
+        "unaccepted",
+    ],
+)
+def test_a_reservation_is_never_read_as_accepted(wording: str) -> None:
+    """What is said with a reservation, of the past or of the future does not put a record in force."""
+    assert status.read(wording).status != "accepted"
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "Accepted, pending implementation",
+        "Accepted (was proposed)",
+        "Accepted by the provisioning team",
+        "Accepted: yes",
+    ],
+)
+def test_a_plain_word_with_a_remark_stays_accepted(wording: str) -> None:
+    """A remark on the work or on the past takes nothing back."""
+    assert status.read(wording).status == "accepted"
+
+
+@pytest.mark.parametrize(
     "wording", ["Experimental", "Waiting for the harbour master", "Unimplemented", "Maybe accepted"]
 )
 def test_what_is_not_understood_stays_unknown(wording: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from seed.importers import restore
+from seed.importers import adr, restore
 from seed.yamltext import parse
 from sidecar.cli import main
 
@@ -102,6 +102,16 @@ def test_every_file_says_the_effective_status(shelf: Path, tmp_path: Path) -> No
     assert json.loads(line)["status"] == "superseded"
     fact = (tmp_path / "markdown/index_.md").read_text(encoding="utf-8")
     assert "Historical: this held once." in fact
+
+
+def test_other_readers_of_madr_read_the_effective_status(shelf: Path, tmp_path: Path) -> None:
+    """What knows nothing of us, here the importer of ADRs, reads a decision's page with its effective status."""
+    assert export("markdown", shelf, tmp_path / "out", "--kind", "decision") == 0
+    read = {one.id: one.record for one in adr.read_folder(tmp_path / "out", prefix="decision").records}
+    assert {key: (one["status"], one.get("superseded_by")) for key, one in read.items()} == {
+        "decision-0001": ("superseded", ["decision-0002"]),
+        "decision-0002": ("accepted", None),
+    }
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -13,6 +13,7 @@ import pytest
 from ..conftest import shop_files  # noqa: TID252 - test folders have no absolute names
 from .walk import WALK, Words
 
+PAGE = "# 1. Use oak\n\n## Status\n\nAccepted\n\n- Oak bends.\n"
 ROOT = Path(__file__).parents[3]
 CALLS = {
     name: entry.right
@@ -30,7 +31,7 @@ def place() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="sidecar-walk-"))
     folder.chmod(0o755)
     repo = folder / "repo"
-    for path, text in {**shop_files(), "docs/adr/0001-oak.md": "# 1. Use oak\n\n## Status\n\nAccepted\n"}.items():
+    for path, text in {**shop_files(), "docs/adr/0001-oak.md": PAGE, "docs/notes.md": PAGE}.items():
         file = repo / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)

@@ -73,6 +73,11 @@ WALK: dict[str, Entry] = {
     "doctor": Entry(anywhere=True),
     "done": Entry(wrong=((), ("nope",), ("decision-1",))),
     "eval": Entry(wrong=((), *FILES, ("{file}", "--without", "luck"), ("{file}", "--repeat", "0"))),
+    "explore": Entry(wrong=(("--port", "99999"), ("--port", "x"), ("--repo", "{gone}"), ("--repo", "{file}"))),
+    "export json": Entry(("{out}",), ((), ("{folder}",), ("{out}", "--kind", "poem"))),
+    "export markdown": Entry(("{out}",), ((), ("{file}",), ("{out}", "--after", "soon"))),
+    "export okf": Entry(("{out}",), ((), ("{file}",), ("{out}", "--status", "done"))),
+    "export site": Entry(("{out}",), ((), ("{file}",), ("{out}", "--trust", "blind"))),
     "gc": Entry(("--dry-run",)),
     "graph": Entry(("decision-1",), ((), ("nope",), ("decision-1", "--type", "love"), ("decision-1", "--depth", "x"))),
     "hooks install": Entry(),
@@ -82,6 +87,11 @@ WALK: dict[str, Entry] = {
     "import adr": Entry(
         ("{repo}/docs/adr",), ((), ("{gone}",), ("{file}",), ("{folder}",), ("{repo}/docs/adr", "--prefix", "a b"))
     ),
+    "import jsonl": Entry(wrong=((), *FILES, ("{file}",))),
+    "import markdown": Entry(
+        ("{repo}/docs/notes.md",), ((), ("{gone}",), ("{folder}",), ("{binary}",), ("{file}", "--kind", "poem"))
+    ),
+    "import okf": Entry(wrong=((), *FILES)),
     "init": Entry(("--dry-run",), (("--agent", "clippy"), ("extra",))),
     "list": Entry((), (*FILTERS, ("--since", "nope"), ("extra",))),
     "new": Entry(("fact", "A thing"), ((), ("fact",), ("poem", "x"))),
@@ -100,8 +110,6 @@ WALK: dict[str, Entry] = {
         wrong=(
             ("--port", "99999"),
             ("--profile", "odd"),
-            ("--repo", "{gone}"),
-            ("--repo", "{file}"),
             ("--allow", "{gone}"),
         )
     ),

@@ -144,8 +144,8 @@ def test_seeding_goes_on_where_nothing_can_answer_yet(
 
 def test_no_process_is_started_when_nothing_is_missing(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A complete answer starts no process."""
-    started: list[object] = []
-    monkeypatch.setattr(module.subprocess, "Popen", lambda *command, **_: started.append(command))
+    started: list[Path] = []
+    monkeypatch.setattr(Desk, "_seed_on", lambda _, folder: started.append(folder))
     desk = Desk(shop)
     asyncio.run(desk.run("", lambda provider: tools.recall(provider, "orders")))
     desk.close()

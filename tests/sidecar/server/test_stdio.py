@@ -196,6 +196,7 @@ def _wait_for(condition: Any, seconds: float = 10) -> Any:
 
 def test_initialize_needs_no_repository_and_touches_nothing(tmp_path: Path, private_home: Path) -> None:
     """The reply to initialize comes before store, repository or model are looked at: none of them need exist."""
+    (tmp_path / "nowhere").mkdir()
     process = start(tmp_path / "nowhere")
     out, _ = process.communicate(lines(INITIALIZE), timeout=20)
     assert json.loads(out)["result"]["serverInfo"]["name"] == "sidecar"

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -337,9 +340,6 @@ def test_the_result_of_a_real_run_is_read(shop: Path, tmp_path: Path) -> None:
         "- {id: q-1, question: Where do orders live?, expected: [decision-1], kind: paraphrase}\n"
         "- {id: q-2, question: Who plays the flute?, expected: [], kind: paraphrase, unanswerable: off_topic}\n"
     )
-    (shop / "knowledge/policy.yaml").write_text(
-        "format: 1\nembedder: {model: minilm-l6-v2, languages: 'off'}\nretrieval: {fusion: lexical}\n"
-    )
     out = tmp_path / "run.json"
     assert main(["eval", str(questions), "--out", str(out), "--repo", str(shop), "--json"]) == 0
     with serving(shop, out) as site:
@@ -381,3 +381,38 @@ def test_a_store_that_is_gone_is_made_again(site: Site, private_home: Path) -> N
     for folder in (private_home / "store").glob("*/*"):
         shutil.rmtree(folder)
     assert site.get("/records").status_code == 200
+
+
+_LOOK_AROUND = """
+import asyncio, sys
+from pathlib import Path
+import httpx2 as httpx
+from sidecar.server.desk import Desk
+from sidecar.web.app import application
+
+async def run():
+    desk = Desk(Path(sys.argv[1]))
+    app = application(desk, token="t", port=80)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:80") as browser:
+        browser.headers["host"] = "127.0.0.1:80"
+        await browser.get("/?token=t")
+        for path in sys.argv[2:]:
+            answer = await browser.get(path)
+            assert answer.status_code == 200, (path, answer.text)
+    desk.close()
+
+asyncio.run(run())
+print(*sorted({"mcp", "onnxruntime", "fastembed", "tokenizers"} & sys.modules.keys()))
+"""
+
+
+def test_looking_around_loads_no_model(shop: Path, commit: Commit) -> None:
+    """No page but an answer needs the model, and none the MCP SDK: they are not even imported."""
+    policy = "format: 1\nembedder: {model: minilm-l6-v2, languages: 'off'}\n"
+    commit({"knowledge/policy.yaml": policy})
+    pages = ["/", "/records", "/record/decision-1", "/timeline", "/graph?about=decision-1", "/candidates",
+             "/contradictions", "/receipts", "/gate"]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-P", "-c", _LOOK_AROUND, str(shop), *pages]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr

@@ -46,6 +46,14 @@ def test_nothing_is_written_under_a_lock_that_was_lost(database: str, opened: Op
     published(store, "one", "a")
 
 
+def test_two_places_never_have_one_generation(database: str, opened: Open) -> None:
+    """What a machine keeps by generation of one workspace or database is never taken for another's."""
+    one, two = opened(database, workspace="one"), opened(database, workspace="two")
+    for store in (one, two):
+        published(store, "one", "a")
+    assert one.generation() != two.generation()
+
+
 def test_a_statement_has_its_time(database: str, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """A statement that takes too long is ended by the server and told as one line."""
     monkeypatch.setattr(server, "STATEMENT_SECONDS", 1)
