@@ -13,7 +13,7 @@ import numpy as np
 from seed.errors import EmbedderError, SidecarError
 from seed.transcript.segments import DEFAULT
 from seed.transcript.turns import digest_of
-from sidecar import library
+from sidecar import library, sentence_rows
 from sidecar import receipt as receipts
 from sidecar.floor import digest, relevance
 from sidecar.floors import probe_vectors, shipped_glossary, shipped_probes
@@ -110,11 +110,12 @@ class Addresser:
         embedder = Projected(session.embedders(policy)[-1 if foreign else 0], asked.scheme)
         probes = shipped_probes()["zh" if foreign else "en"]
         try:
-            left = library.embed(session.store, opened, embedder, asked.budget, progress)
+            folder = self.history.indexes
+            held, left = sentence_rows.seeded(folder, session.store, opened, embedder, asked.budget, progress)
             vectors = np.stack(probe_vectors(session.store, embedder, probes))
         except EmbedderError as exc:
             return self._by_words(opened, str(exc), foreign=foreign)
-        matrix, held = session.store.matrix(embedder.identity), library.rows(session.store, opened, embedder.identity)
+        matrix = session.store.matrix(embedder.identity)
         if matrix is None or not (held >= 0).any():
             return self._by_words(opened, left, foreign=foreign)
         ready = plane(matrix, held, opened.counts, opened.breaks)

@@ -93,6 +93,11 @@ class Library:
         """Return which segments (n,) say anything."""
         return self.counts > 0
 
+    def sha(self, sentence: int) -> bytes:
+        """Return what names the text of one sentence."""
+        at = int(np.searchsorted(self.breaks, sentence, side="right")) - 1
+        return self.families[at].words.sha(sentence - int(self.breaks[at]))
+
     def shas(self) -> list[bytes]:
         """Return what names the text of each sentence."""
         return [sha for one in self.families for sha in one.words.sentences()]

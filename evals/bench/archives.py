@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from evals.bench import segments
 from seed.errors import StoreError
+from seed.transcript.segments import DEFAULT
 from sidecar import library
 from sidecar.history import open_history
 from sidecar.provider import Provider
 from sidecar.segment_rank import best, plane
 
-SCHEME = "changepoint"
+SCHEME = DEFAULT
 QUESTION = "where did we speak of the broken migration of the orders table?"
 ROUNDS = 7
 DIMENSION = 384
