@@ -35,8 +35,9 @@ Matrix = NDArray[np.float32]
 class SegmentPlane:
     """Vectors by reference: ``matrix`` (rows, d), ``rows`` (s,) of the sentences or -1, ``counts`` (n,) of segments.
 
-    ``share`` (s,) is what each sentence counts, ``before`` (s,) how much the one before it speaks for it, and it for
-    that one: 0 where another session begins.
+    ``share`` (s,) is what each sentence counts, 0 without a vector; ``before`` (s,) how much the one before it speaks
+    for it, and it for that one: 0 where another session begins. ``first`` are the first sentences of the segments that
+    say something, ``embedded`` (n,) the segments that have vectors of all that they say.
     """
 
     matrix: Matrix
@@ -44,36 +45,26 @@ class SegmentPlane:
     counts: NDArray[np.int64]
     share: NDArray[np.float32]
     before: NDArray[np.float32]
+    first: NDArray[np.int64]
+    embedded: NDArray[np.bool_]
 
     @property
     def ceiling(self) -> float:
         """Return the most that the evidence of a segment can reach."""
         return 1.0 + 2 * float(self.before.max(initial=0.0)) + WORD_WEIGHT
 
-    @property
-    def embedded(self) -> NDArray[np.bool_]:
-        """Return which segments (n,) have vectors of all that they say."""
-        missing = np.add.reduceat(self.rows < 0, self._first()) if len(self.rows) else np.zeros(0, np.int64)
-        found = self.counts > 0
-        found[found] = missing == 0
-        return found
-
     def nearness(self, questions: NDArray[np.float32]) -> Floats:
         """Return how near unit question vectors (q, d) are to each segment, (n, q); 0 without a vector."""
         near = np.zeros((len(self.counts), len(questions)))
-        first, said = self._first(), self.counts > 0
+        said, vectors = self.counts > 0, np.asarray(self.matrix)  # of a memory map every product would be wrapped
         for at in range(0, len(questions) if len(self.rows) else 0, _AT_ONCE):
-            part = np.asarray(self.matrix @ questions[at : at + _AT_ONCE].T)
-            one = np.where(self.rows >= 0, self.share, 0.0)[:, np.newaxis] * part[self.rows]
+            part = vectors @ questions[at : at + _AT_ONCE].T  # all rows as they lie: a choice of rows is a copy
+            one = self.share[:, np.newaxis] * part[self.rows]
             around = one.copy()
             around[1:] += self.before[1:, np.newaxis] * one[:-1]
             around[:-1] += self.before[1:, np.newaxis] * one[1:]
-            near[said, at : at + _AT_ONCE] = np.maximum.reduceat(around, first, axis=0)
+            near[said, at : at + _AT_ONCE] = np.maximum.reduceat(around, self.first, axis=0)
         return near
-
-    def _first(self) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = (np.cumsum(self.counts) - self.counts)[self.counts > 0]
-        return found
 
 
 def plane(
@@ -86,7 +77,11 @@ def plane(
     """Return the plane of segments with ``counts`` (n,) sentences each; ``breaks`` are where a session's begin."""
     before = np.full(len(rows), reach, np.float32)
     before[[at for at in breaks if at < len(rows)]] = 0.0
-    return SegmentPlane(matrix, rows, counts, _share(rows, len(matrix), int((counts > 0).sum())), before)
+    embedded = counts > 0
+    share, first = _share(rows, len(matrix), int(embedded.sum())), (np.cumsum(counts) - counts)[embedded]
+    if len(rows):
+        embedded[embedded] = np.add.reduceat(rows < 0, first) == 0
+    return SegmentPlane(matrix, rows, counts, share, before, first, embedded)
 
 
 def _share(rows: NDArray[np.int32], held: int, segments: int) -> NDArray[np.float32]:
@@ -97,7 +92,7 @@ def _share(rows: NDArray[np.int32], held: int, segments: int) -> NDArray[np.floa
         return np.asarray(np.log1p((segments - times + 0.5) / (times + 0.5)))
 
     share: NDArray[np.float32] = (idf(often.astype(np.float64)) / idf(1.0)).astype(np.float32)
-    return share
+    return np.where(rows >= 0, share, np.float32(0))
 
 
 def evidence(families: Sequence[SegmentWords], text: str, near: Floats | None) -> Floats:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FRAMES_CACHED = 4
 _NEWLINE = re.compile(rb"\n")
+_STEP = 64
+"""The place of every 64th newline of a frame is remembered, so that a turn is found without going through all of it."""
 
 
 class Reader:
@@ -31,6 +33,7 @@ class Reader:
         self._archive = archive
         self._folder = archive.frames(manifest.id)
         self._cache: OrderedDict[int, bytes] = OrderedDict()
+        self._marks: dict[int, list[int]] = {}
         self._adopt(manifest)
 
     def _adopt(self, manifest: Manifest) -> None:
@@ -38,6 +41,7 @@ class Reader:
         self._ends = list(itertools.accumulate(frame.size for frame in manifest.frames))
         self._newlines = list(itertools.accumulate(frame.newlines for frame in manifest.frames))
         self._cache.clear()
+        self._marks.clear()
 
     def _frame(self, index: int) -> bytes:
         if index not in self._cache:
@@ -47,7 +51,7 @@ class Reader:
                 raw = self._replaced(index)
             self._cache[index] = raw
             if len(self._cache) > FRAMES_CACHED:
-                self._cache.popitem(last=False)
+                self._marks.pop(self._cache.popitem(last=False)[0], None)
         self._cache.move_to_end(index)
         return self._cache[index]
 
@@ -94,7 +98,10 @@ class Reader:
             return self.manifest.size
         raw, frame = self._frame(index), self.manifest.frames[index]
         local = ordinal - (self._newlines[index] - frame.newlines)
-        match = next(itertools.islice(_NEWLINE.finditer(raw), local, None))
+        if index not in self._marks:
+            self._marks[index] = [one.start() for one in itertools.islice(_NEWLINE.finditer(raw), 0, None, _STEP)]
+        rest = _NEWLINE.finditer(raw, self._marks[index][local // _STEP])
+        match = next(itertools.islice(rest, local % _STEP, None))
         return self._ends[index] - frame.size + match.start()
 
     def turn(self, ordinal: int) -> tuple[Turn, bytes]:
