@@ -162,7 +162,8 @@ def _embedder(told: Mapping[str, Any], asked: str) -> Identity:
     values = {**_DEFAULTS, "projection": asked, **told}
     unknown = values.keys() - {part.name for part in fields(Identity)}
     dimension = values.get("dimension")
-    if unknown or not values.get("model") or not isinstance(dimension, int) or dimension < 1:
+    named = isinstance(values.get("model"), str) and values["model"]
+    if unknown or not named or type(dimension) is not int or dimension < 1:
         raise SidecarError("the embedder needs a model and a dimension", "and may name the other parts of an identity")
     made = Identity(**values)
     if made.projection != asked:
@@ -172,12 +173,15 @@ def _embedder(told: Mapping[str, Any], asked: str) -> Identity:
 
 def _vector(row: Mapping[str, Any], line: int, segments: int, dimension: int) -> tuple[int, NDArray[np.float32]]:
     number = row.get("segment")
-    if not isinstance(number, int) or not 0 <= number < segments:
+    if type(number) is not int or not 0 <= number < segments:  # true is an int too, and no segment
         raise SidecarError(f"line {line}: there is no segment {number!r}", f"they are 0 to {segments - 1}")
     try:
-        vector = np.asarray(row.get("vector"), np.float64)
+        given = np.asarray(row.get("vector"))
     except (ValueError, TypeError):
-        vector = np.zeros(0)
+        given = np.asarray(None)
+    if given.dtype.kind not in "iuf" and given.size:  # texts and truths are no numbers, even where NumPy takes them
+        raise SidecarError(f"line {line}: the vector is no list of numbers", "write it as [0.1, -0.2]")
+    vector = given.astype(np.float64)
     if vector.shape != (dimension,):
         raise IncomparableError(
             f"INCOMPARABLE: dimension differs - {dimension} against {vector.shape[-1] if vector.shape else 0}",

@@ -56,6 +56,10 @@ def capture(  # one argument an option
 
         capture_hooked(files, options, repo)
         return 0
+    if incomplete and not limit:
+        raise click.UsageError("--incomplete keeps the first --limit bytes: give --limit too")
+    if follow and len(files) > 1:
+        raise click.UsageError("--follow takes one session file")
     opened = history.open_history(Path(repo))
     paths = _chosen(opened, files, newest=newest)
     if follow:
@@ -67,8 +71,6 @@ def capture(  # one argument an option
             kept.append(history.captured(history.capture(opened, path, _now(), options)))
         except SidecarError as error:  # the others are kept all the same
             errors.append(error)
-    if not paths:
-        raise SidecarError(f"no session is in {', '.join(map(str, files))}", "name a session file, or use --newest")
     return _kept(kept, errors, as_json=as_json)
 
 
@@ -91,8 +93,13 @@ def _chosen(opened: history.History, files: tuple[Path, ...], *, newest: bool) -
     """Return the session files that are meant, each followed by its sub-agents'."""
     if bool(files) == newest:
         raise click.UsageError("name session files, or use --newest")
+    if "" in map(str, files):
+        raise SidecarError("one of the names is empty", "name a session file, or use --newest")
     named = files or (history.newest(opened, Path.home(), os.environ),)
-    return [path for one in named for path in history.with_subagents(one)]
+    found = [path for one in named for path in history.with_subagents(one)]
+    if not found:
+        raise SidecarError(f"no session is in {', '.join(map(str, files))}", "name a session file, or use --newest")
+    return found
 
 
 def _follow(opened: history.History, path: Path, options: Options, *, as_json: bool) -> None:
@@ -102,6 +109,8 @@ def _follow(opened: history.History, path: Path, options: Options, *, as_json: b
         time.sleep(POLL_SECONDS)
         return True
 
+    if not path.exists():
+        raise SidecarError(f"cannot read {path}: No such file or directory", "name a session file, or use --newest")
     for stored in follow(opened.archive, path, _now, wait, options):
         kept = history.captured(stored)
         if as_json:
@@ -152,7 +161,8 @@ def verify(ids: tuple[str, ...], as_json: bool, repo: str) -> int:
         print_json({"format": 1, "verified": outcomes})
     else:
         for one in outcomes:
-            print(f"{one['id']}: whole, {one['digest']}" if one["ok"] else f"{one['id']}: {one['problem']}")
+            state = "as it was kept, incomplete" if not one.get("complete", True) else "whole"
+            print(f"{one['id']}: {state}, {one['digest']}" if one["ok"] else f"{one['id']}: {one['problem']}")
     return 0 if all(one["ok"] for one in outcomes) else 1
 
 

@@ -173,7 +173,10 @@ def _expected(of: dict[str, Any]) -> str:
     if "enum" in of:
         return "one of " + ", ".join(map(str, of["enum"]))
     if of.get("type") == "integer":
-        return f"a whole number from {of.get('minimum', 0)} to {of.get('maximum', 'any')}"
+        least, most = of.get("minimum", 0), of.get("maximum")
+        return f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+    if of.get("items", {}).get("type") == "integer":
+        return "a list of whole numbers"
     return {"array": "a list of texts", "string": "a text", "boolean": "true or false"}.get(
         of.get("type", ""), "an object"
     )

@@ -44,6 +44,8 @@ def context_capture(
     paths = [path for one in named for path in history.with_subagents(one)]
     for path in paths if not provider.any_session else ():
         require_own(provider.session.repo, path)
+    if not paths:
+        raise SidecarError(f"no session is in {', '.join(map(str, named))}", "name a session file")
     now = provider.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     kept = [history.captured(history.capture(opened, path, now, Options())) for path in paths]
     return _told({"format": 1, "captured": kept})
@@ -144,6 +146,8 @@ def context_attach_vectors(
 
     del who
     opened = history.open_history(provider.session.folder)
+    if file and lines:
+        raise SidecarError("both lines and a file are given", "give one of them")
     if not file:
         return _told(attach(opened, lines, plane))
     try:
@@ -187,7 +191,7 @@ def _part(one: dict[str, Any]) -> str:
 
 
 def _path(name: str) -> Path:
-    if "\0" in name:
+    if not name or "\0" in name:
         raise SidecarError(f"{name[:80]!r} is no path", "name a file")
     return Path(name)
 
