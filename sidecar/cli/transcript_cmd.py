@@ -29,7 +29,7 @@ def command() -> None:
 @command.command(
     epilog=examples("sidecar transcript capture --newest", "sidecar transcript capture session.jsonl --redact")
 )
-@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path())
 @click.option("--newest", is_flag=True, help="The newest session that an agent had in this repository.")
 @click.option("--follow", is_flag=True, help="Capture again whenever the file grows, until stopped.")
 @click.option("--limit", type=Size(), default=0, help="Refuse a larger file (such as 64M).")
@@ -39,7 +39,7 @@ def command() -> None:
 @json_option
 @repo_option
 def capture(  # one argument an option
-    files: tuple[Path, ...],
+    files: tuple[str, ...],
     newest: bool,
     follow: bool,
     limit: int,
@@ -54,7 +54,7 @@ def capture(  # one argument an option
     if hook:
         from sidecar.cli.transcript_hook import capture_hooked
 
-        capture_hooked(files, options, repo)
+        capture_hooked(tuple(map(Path, files)), options, repo)
         return 0
     if incomplete and not limit:
         raise click.UsageError("--incomplete keeps the first --limit bytes: give --limit too")
@@ -89,16 +89,16 @@ def _kept(kept: list[dict[str, Any]], errors: list[SidecarError], *, as_json: bo
     return 2 if failed else 0
 
 
-def _chosen(opened: history.History, files: tuple[Path, ...], *, newest: bool) -> list[Path]:
+def _chosen(opened: history.History, files: tuple[str, ...], *, newest: bool) -> list[Path]:
     """Return the session files that are meant, each followed by its sub-agents'."""
     if bool(files) == newest:
         raise click.UsageError("name session files, or use --newest")
-    if "" in map(str, files):
+    if "" in files:  # as a path it would mean the current folder
         raise SidecarError("one of the names is empty", "name a session file, or use --newest")
-    named = files or (history.newest(opened, Path.home(), os.environ),)
+    named = tuple(map(Path, files)) or (history.newest(opened, Path.home(), os.environ),)
     found = [path for one in named for path in history.with_subagents(one)]
     if not found:
-        raise SidecarError(f"no session is in {', '.join(map(str, files))}", "name a session file, or use --newest")
+        raise SidecarError(f"no session is in {', '.join(files)}", "name a session file, or use --newest")
     return found
 
 

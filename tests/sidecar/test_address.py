@@ -247,6 +247,23 @@ def test_a_bad_vector_is_named_by_its_line_and_nothing_is_kept(asker: Addresser,
     assert not list(asker.history.archive.folder.glob("*/planes/*"))
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"segment": True, "vector": [1, 0]}, "no segment True"),
+        ({"segment": 0, "vector": ["1", "0"]}, "no list of numbers"),
+        ({"segment": 0, "vector": [True, False]}, "no list of numbers"),
+        ({"segment": 0}, "no list of numbers"),
+    ],
+)
+def test_only_numbers_are_vectors(asker: Addresser, row: dict[str, Any], said: str) -> None:
+    """Texts and truths are refused where a number is meant, and nothing is kept."""
+    head = exported(asker, about("x"))[0]
+    with pytest.raises(SidecarError, match=said):
+        segment_planes.attach(asker.history, [head, json.dumps(row)])
+    assert not list(asker.history.archive.folder.glob("*/planes/*"))
+
+
 def test_a_sample_says_what_it_covers(asker: Addresser) -> None:
     """A sample is spread over the session and states how much of it that is; pages cover it whole."""
     whole = segment_planes.view_document(asker.history, "", DEFAULT)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from seed.errors import SidecarError
@@ -161,6 +162,28 @@ def test_an_incomplete_session_says_so_everywhere(run: Run, session: Path, tmp_p
     for answer in answers:
         assert answer["complete"] is False
         assert answer["omitted"] == [[100, session.stat().st_size]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([""], "names is empty"),
+        (["empty"], "no session is in"),
+        (["--follow", "empty"], "no session is in"),
+        (["--follow", "nowhere.jsonl"], "cannot read"),
+        (["--follow", "a.jsonl", "b.jsonl"], "one session file"),
+        (["--incomplete", "a.jsonl"], "give --limit"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    """A capture of nothing, or with an option that would have no effect, says so at once and keeps nothing."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((SidecarError, click.UsageError), match=said):
+        run("capture", *arguments)
+    assert run("list", "--json")["transcripts"] == []
 
 
 def test_keeping_and_reading_need_no_heavy_library() -> None:

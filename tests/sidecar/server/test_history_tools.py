@@ -254,3 +254,24 @@ def test_a_file_that_cannot_be_is_named(server: Sidecar, path: str) -> None:
         told = call(server, name, **arguments)
         assert "failed inside" not in str(told)
         assert path[:80].replace("\0", "") in told.replace("\\x00", "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("context_capture", {"files": [""]}, "is no path"),
+        ("context_capture", {"files": ["EMPTY"]}, "no session is in"),
+        ("context_read", {"turns": ["a"]}, "list of whole numbers"),
+        ("context_read", {"turns": [1], "max_bytes": 1}, "whole number of at least 4"),
+        ("context_attach_vectors", {"lines": ["{}"], "file": "x"}, "give one of them"),
+    ],
+)
+def test_wrong_arguments_are_named(
+    server: Sidecar, tmp_path: Path, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    """What a tool cannot mean is refused in words that name it; nothing is kept or attached."""
+    folder = tmp_path / "none"
+    folder.mkdir()
+    given = {key: [str(folder)] if value == ["EMPTY"] else value for key, value in arguments.items()}
+    assert said in call(server, tool, **given)
+    assert "no transcript" in call(server, "context_segment")
