@@ -51,6 +51,19 @@ def test_bytes_in_are_bytes_out(tmp_path: Path, data: bytes, grown: bytes, size:
             assert reader.read(len(whole) // 3, len(whole)) == whole[len(whole) // 3 :]
 
 
+@pytest.mark.parametrize("size", [1 << 20, 700])
+def test_turns_are_found_in_any_order(tmp_path: Path, size: int) -> None:
+    """Of hundreds of turns in a frame, or of many frames, each is found where it lies, whatever was read before."""
+    archive = Archive(tmp_path / "kept")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames.cut, "__defaults__", (size,))
+        whole = b"".join(b"%d %s\n" % (number, b"x" * (number % 5)) for number in range(300))
+        reader = Reader(archive, archive.store(Identity("s", "generic"), [whole], source="", captured=NOW).manifest)
+    split = whole.split(b"\n")
+    for number in (299, 0, 63, 64, 65, 127, 128, 129, 298, 64, 1):
+        assert reader.turn(number)[1] == split[number]
+
+
 def test_a_grown_file_stores_only_its_new_tail(archive: Archive, keep: Callable[..., Reader]) -> None:
     """Full frames are not written again when a file grows, and the replaced tail frame is deleted."""
     old = lines(20_000)

@@ -162,6 +162,7 @@ def test_an_incomplete_session_says_so_everywhere(run: Run, session: Path, tmp_p
     for answer in answers:
         assert answer["complete"] is False
         assert answer["omitted"] == [[100, session.stat().st_size]]
+    assert "incomplete" in run("verify")[0]
 
 
 @pytest.mark.parametrize(
