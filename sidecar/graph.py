@@ -14,14 +14,12 @@ from typing import Any
 import zstandard
 
 from seed import graph as build
-from seed import text
 from seed.errors import SidecarError
 from seed.git.repository import inside
 from seed.git.tree import UnreadableBlobError, read_blob
 from seed.graph import BY_DEFAULT, TYPES, Edge, Filed, Line
 from seed.transcript import edges as turn_edges
 from seed.transcript import files
-from seed.transcript.edges import MENTIONS_PATH
 from seed.transcript.reader import Reader
 from seed.yamltext import YamlFaultError, parse
 from sidecar.history import Document, History, completeness, open_history
@@ -147,16 +145,6 @@ class Graph:
         yield from build.of_records([Filed(head.record, head.path, head.blob) for head in heads])
         for reader in self.sessions:
             yield from build.of_session(reader.manifest.id, session_edges(self.history, reader))
-
-    def _in_text(self, names: Sequence[str]) -> Iterator[Edge]:
-        """Yield an edge from each record to those of the paths that stand in its text."""
-        corpus = self.view.corpus
-        for name in dict.fromkeys(names):
-            path = name.removeprefix("path:")
-            holders = corpus.holding(text.EXACT + text.fold(path)) if "/" in path else ()
-            for head in (corpus.heads[int(n)] for n in holders):
-                if (mine := f"record:{head.record.id}") in self.names:
-                    yield Edge(mine, name, MENTIONS_PATH, Line(head.path, head.blob, "body", path))
 
     def worked_on(self, path: str, limit: int = LAST_TURNS) -> list[Document]:
         """Return the turns where a file, or a file of a folder, was last mentioned; the session captured last first."""
