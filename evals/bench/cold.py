@@ -21,7 +21,7 @@ _INITIALIZE: Mapping[str, object] = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}},
 }  # fmt: skip
-_RECORDS = 141
+_RECORDS = 40
 
 
 def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
