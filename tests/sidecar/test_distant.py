@@ -12,7 +12,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-psycopg = pytest.importorskip("psycopg")
+pytest.importorskip("psycopg")
 
 from seed import text
 from seed.embed.base import ToyEmbedder
@@ -67,6 +67,8 @@ def results(answer: dict[str, Any]) -> list[tuple[str, float, float]]:
 
 def scans(url: str) -> int:
     """Return how often any index of vectors was used on the server."""
+    import psycopg
+
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SELECT pg_stat_force_next_flush()")
         query = "SELECT COALESCE(sum(idx_scan), 0) FROM pg_stat_user_indexes WHERE indexrelname LIKE 'near_%'"
@@ -149,6 +151,8 @@ def test_an_old_snapshot_is_searched_by_its_own_rows(
 
 def test_a_role_that_owns_nothing_leaves_the_index_to_the_owner(large: Path, postgres_url: str) -> None:
     """Seeding by a role without the right to build an index goes on without it."""
+    import psycopg
+
     name = f"r{uuid4().hex[:10]}"
     with closing(opened(large)) as owner:
         workspace = owner.session.store.key[0] if isinstance(owner.session.store, PostgresStore) else ""

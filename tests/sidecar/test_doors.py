@@ -51,6 +51,7 @@ OTHER_COMMANDS = {
     "serve": "its tools are enumerated below",
     "explore": "its pages are enumerated below",
     "schema": "gives schemas",
+    "completion": "prints a script for a shell",
     "init": "writes files; the first question that it asks goes through recall",
     "propose": "writes a candidate; its hints go through recall",
     "candidates": "lists what is not reviewed, marked as such",

@@ -153,8 +153,8 @@ class Near:
         def work(connection: Connection) -> list[tuple[int, int]]:
             binary.register(connection)
             with connection.transaction():
-                # The planner takes the snapshot's bits for a filter that hardly anything passes, and would read and sort
-                # every vector: where sorting is dear, the index is what gives the order.
+                # The planner takes the snapshot's bits for a filter that hardly anything passes, and would sort every
+                # vector: where sorting is dear, the index is what gives the order.
                 connection.execute(
                     "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', 'off', true),"
                     " set_config('hnsw.iterative_scan', 'strict_order', true)",
