@@ -46,7 +46,7 @@ class RetrievalModel(_Strict):
         default=900, ge=200, le=4000, description="about how many characters are embedded at once"
     )
     beta: float = Field(
-        default=0.0, ge=0, le=1, description="how much a record gains from those that it is joined with in the graph"
+        default=0.0, ge=0, le=1, description="share of a record's evidence that goes to those the graph joins it with"
     )
 
 

@@ -14,17 +14,16 @@ from typing import Any
 import zstandard
 
 from seed import graph as build
-from seed import text
 from seed.errors import SidecarError
 from seed.git.repository import inside
 from seed.git.tree import UnreadableBlobError, read_blob
 from seed.graph import BY_DEFAULT, TYPES, Edge, Filed, Line
 from seed.transcript import edges as turn_edges
 from seed.transcript import files
-from seed.transcript.edges import MENTIONS_PATH
 from seed.transcript.reader import Reader
 from seed.yamltext import YamlFaultError, parse
 from sidecar.history import Document, History, completeness, open_history
+from sidecar.mentions import in_text
 from sidecar.provider import Provider
 from sidecar.query import Query
 from sidecar.quote import one_line
@@ -117,7 +116,7 @@ class Graph:
         """Add the edges to paths that only stand in a record's text: to these, and once to all that are nodes."""
         known = () if self._joined else tuple(name for name in self._whole if name.startswith("path:"))
         self._joined = True
-        for edge in list(self._in_text([*names, *known])):
+        for edge in list(in_text(self.view.corpus, self.names, [*names, *known])):
             if not self._whole.has_edge(edge.source, edge.target):
                 self._whole.add_edge(edge.source, edge.target, edge=edge)
                 self._walked = None
@@ -147,16 +146,6 @@ class Graph:
         yield from build.of_records([Filed(head.record, head.path, head.blob) for head in heads])
         for reader in self.sessions:
             yield from build.of_session(reader.manifest.id, session_edges(self.history, reader))
-
-    def _in_text(self, names: Sequence[str]) -> Iterator[Edge]:
-        """Yield an edge from each record to those of the paths that stand in its text."""
-        corpus = self.view.corpus
-        for name in dict.fromkeys(names):
-            path = name.removeprefix("path:")
-            holders = corpus.holding(text.EXACT + text.fold(path)) if "/" in path else ()
-            for head in (corpus.heads[int(n)] for n in holders):
-                if (mine := f"record:{head.record.id}") in self.names:
-                    yield Edge(mine, name, MENTIONS_PATH, Line(head.path, head.blob, "body", path))
 
     def worked_on(self, path: str, limit: int = LAST_TURNS) -> list[Document]:
         """Return the turns where a file, or a file of a folder, was last mentioned; the session captured last first."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from seed import text
+from seed.graph import Edge, Line
+from seed.transcript.edges import MENTIONS_PATH
 from sidecar.corpus import Corpus
 from sidecar.query import same_path
 
@@ -61,3 +63,13 @@ def mask(found: Mentions, records: int) -> np.ndarray:
     kept = np.zeros(records, dtype=bool)
     kept[[*found.itself, *found.around]] = True
     return kept
+
+
+def in_text(corpus: Corpus, among: Container[str], names: Sequence[str]) -> Iterator[Edge]:
+    """Yield an edge from each record ``among`` the nodes to those paths of ``names`` that stand in its text."""
+    for name in dict.fromkeys(names):
+        path = name.removeprefix("path:")
+        holders = corpus.holding(text.EXACT + text.fold(path)) if "/" in path else ()
+        for head in (corpus.heads[int(n)] for n in holders):
+            if (mine := f"record:{head.record.id}") in among:
+                yield Edge(mine, name, MENTIONS_PATH, Line(head.path, head.blob, "body", path))

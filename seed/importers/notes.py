@@ -54,12 +54,22 @@ def read(text: str, split: str = "") -> tuple[list[Note], str]:
     lines = text.split("\n")
     offset = read_front(text)[1]
     masked = mask(lines, offset)
+    lines = _without_comments(lines, masked, offset)
     parts = list(_parts(masked, offset))
     entries = [note for part in parts for note in _entries(lines, masked, part)]
     chosen = split or ("item" if _mostly_lists(masked) else "heading")
     if chosen == "item":
         return entries, chosen
     return [note for part in parts for note in _whole(lines, masked, part)], chosen
+
+
+def _without_comments(lines: Sequence[str], masked: Sequence[str], offset: int) -> list[str]:
+    """Return the lines as they stand, code among them, with the comments blank."""
+    bare = mask([line.replace("<!--", " ").replace("-->", " ") for line in lines], offset)
+    return [
+        m if m.strip() else line if line.strip() and not b.strip() else ""
+        for line, m, b in zip(lines, masked, bare, strict=True)
+    ]
 
 
 def _mostly_lists(masked: Sequence[str]) -> bool:
@@ -85,15 +95,15 @@ def _parts(masked: Sequence[str], offset: int) -> Iterator[_Part]:
 
 def _whole(lines: Sequence[str], masked: Sequence[str], part: _Part) -> Iterator[Note]:
     """Yield the text under a heading as one item; a heading with nothing under it only names what is below it."""
-    if not any(line.strip() and not _RULE.match(line) for line in masked[part.start : part.end]):
-        return
     text = _text(lines, masked, part.start, part.end)
+    if not any(line.strip() and not _RULE.match(line) for line in text.split("\n")):
+        return
     if part.own and part.sections:
         first = part.start - part.own
         yield Note(part.sections[-1][:300], text, part.sections[:-1], first + 1, _last(lines, first, part.end),
                    _date(part.sections[-1]))  # fmt: skip
     else:
-        first = next(n for n in range(part.start, part.end) if masked[n].strip())
+        first = next(n for n in range(part.start, part.end) if lines[n].strip())
         yield Note(headline(text), text, part.sections, first + 1, _last(lines, first, part.end), _date(text))
 
 
@@ -104,8 +114,8 @@ def _entries(lines: Sequence[str], masked: Sequence[str], part: _Part) -> Iterat
     blank = True
     for n in range(part.start, part.end):
         line = masked[n]
-        hidden = not line.strip() and lines[n].strip()  # code, or a comment
-        if hidden and not starts and _FENCE.match(lines[n]):
+        hidden = not line.strip() and lines[n].strip()  # code
+        if hidden and not starts:
             starts.append((n, "code"))
         if not line.strip() or _RULE.match(line) or _INCLUDE.match(line.strip()):
             blank = blank or not hidden
@@ -141,15 +151,8 @@ def _note(text: str, lead: str, sections: tuple[str, ...], first: int, last: int
 
 
 def _text(lines: Sequence[str], masked: Sequence[str], start: int, end: int) -> str:
-    """Return lines as they stand, without comments: what is masked and no fenced code is left out."""
-    kept, fenced = [], False
-    for n in range(start, end):
-        mark = lines[n].lstrip(" >\t").startswith(("```", "~~~"))
-        if _INCLUDE.match(masked[n].strip()):
-            continue
-        if masked[n].strip() or not lines[n].strip() or fenced or mark:
-            kept.append(lines[n] if fenced or mark or not masked[n].strip() else masked[n])
-        fenced = fenced != mark
+    """Return a stretch of lines without what only names another file to include."""
+    kept = [lines[n] for n in range(start, end) if not _INCLUDE.match(masked[n].strip())]
     return "\n".join(kept).strip("\n") + "\n"
 
 

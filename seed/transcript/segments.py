@@ -79,7 +79,7 @@ SCHEMES: dict[str, Callable[[bytes, list[Said]], Iterator[int]]] = {
     "sized-900": sized,
     "changepoint": changepoint,
 }
-DEFAULT: Final = "changepoint"
+DEFAULT: Final = "structural"
 """The scheme that finds most with the shipped embedder (evals.bench.segments)."""
 VERSION = 1  # of every scheme: another one is another index family
 

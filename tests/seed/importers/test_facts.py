@@ -192,10 +192,12 @@ LINES = [
     "# H\n",
     "## H\n",
     "```\n",
+    "- ```\n",
+    "~~~\n",
 ]
 
 
-@given(st.lists(st.sampled_from(LINES), max_size=14))
+@given(st.lists(st.sampled_from(LINES), max_size=10))
 def test_no_word_is_lost(forms: list[str]) -> None:
     """Every word below a heading or above the first one is in a note, however the file is split."""
     lines = [form % n if "%d" in form else form for n, form in enumerate(forms)]
