@@ -23,6 +23,7 @@ from seed.transcript import files
 from seed.transcript.reader import Reader
 from seed.yamltext import YamlFaultError, parse
 from sidecar.history import Document, History, completeness, open_history
+from sidecar.mentions import in_text
 from sidecar.provider import Provider
 from sidecar.query import Query
 from sidecar.quote import one_line
@@ -115,7 +116,7 @@ class Graph:
         """Add the edges to paths that only stand in a record's text: to these, and once to all that are nodes."""
         known = () if self._joined else tuple(name for name in self._whole if name.startswith("path:"))
         self._joined = True
-        for edge in list(self._in_text([*names, *known])):
+        for edge in list(in_text(self.view.corpus, self.names, [*names, *known])):
             if not self._whole.has_edge(edge.source, edge.target):
                 self._whole.add_edge(edge.source, edge.target, edge=edge)
                 self._walked = None
