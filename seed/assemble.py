@@ -80,14 +80,11 @@ class Base:
 
     def places(self, files: Sequence[File]) -> list[int]:
         """Return for each file which head it already has here, -1 for none. Candidates are always looked at anew."""
-        settled = self.facets["origin"]
-        found = {path: n for n, path in enumerate(self.heads.paths)}
-        at = [found.get(entry.path, -1) if not ref else -1 for entry, ref in files]
-        blobs = self.heads.blobs
-        return [
-            n if n >= 0 and blobs[n] == entry.blob and not settled.one(n) else -1
-            for n, (entry, _) in zip(at, files, strict=True)
-        ]
+        names = list(zip(self.heads.paths, self.heads.blobs, strict=True))
+        found = {name: n for n, name in enumerate(names)}
+        for n in np.flatnonzero(self.facets["origin"].records(bool)).tolist():
+            found.pop(names[n], None)
+        return [-1 if ref else found.get((entry.path, entry.blob), -1) for entry, ref in files]
 
 
 _NOTHING = np.empty(0, np.uint32)
@@ -110,13 +107,14 @@ def assemble(
     fault: str,
     version: str = "",
     base: Base = EMPTY,
+    places: Sequence[int] | None = None,
 ) -> tuple[Snapshot, Numbers]:
     """Return (snapshot, lengths of passages and then titles) of the listed files and what the store knows of them.
 
     ``files`` are (entry, candidate ref or ""); ``known`` holds those that ``base`` has not. A candidate whose id the
-    commit has already is dropped.
+    commit has already is dropped. ``places`` are those that the base gives the files, where they are known.
     """
-    places = base.places(files)
+    places = base.places(files) if places is None else places
     heads, stored, take = _placed(files, known, places, base)
     made = _standing(_revised(base, heads, stored, take), base, take)
     unreadable = tuple(
@@ -226,8 +224,9 @@ def _touched(held: Mapping[str, Facet]) -> NDArray[np.bool_]:
     """Return which records have a relation, are named by one, or share their id with another file."""
     ids, targets = held["id"], held["target"]
     folded = [value.casefold() for value in ids.values]
-    times = Counter(folded[code] for code in ids.codes.tolist())
-    wanted = set(targets.values) | {value for value, count in times.items() if count > 1}
-    found = ids.records(lambda value: value.casefold() in wanted) if wanted else np.zeros(ids.size, np.bool_)
+    wanted = set(targets.values)
+    if len(set(folded)) < ids.size:  # two files have one id
+        wanted |= {value for value, count in Counter(folded[code] for code in ids.codes.tolist()).items() if count > 1}
+    found = np.fromiter((value in wanted for value in folded), np.bool_, len(folded))[ids.codes]
     found[targets.owners] = True
     return found

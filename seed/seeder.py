@@ -84,12 +84,13 @@ def publish_words(
     files = [(e, "") for e in entries if is_record_path(e.path)]
     files += [(Entry(c.path, c.blob), c.ref) for c in want.candidates]
     base = _base(store, version(policy))
-    changed = [file for file, place in zip(files, base.places(files), strict=True) if place < 0]
+    places = base.places(files)
+    changed = [file for file, place in zip(files, places, strict=True) if place < 0]
     blobs = list(dict.fromkeys(entry.blob for entry, _ in changed))
     known = store.stored(blobs, version(policy))
     unseen = [blob for blob in blobs if blob not in known]
     known |= read(repo, store, unseen, policy, progress, deadline)
-    snapshot, lengths = assemble(want, files, known, policy, glossary, fault, version(policy), base)
+    snapshot, lengths = assemble(want, files, known, policy, glossary, fault, version(policy), base, places)
     store.publish(snapshot, lengths)
     configured = [e.blob for e in entries if e.path in CONFIGURATION]
     missing = [blob for blob in (*unseen, *configured) if not has_object(repo, blob)]

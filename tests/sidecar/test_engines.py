@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -334,3 +335,23 @@ def test_a_backup_holds_the_receipts_of_the_server(corpus: Path, commit: Commit,
     assert restore(corpus, tmp_path / "b.zip")["new"]["receipts"] == 0
     with closing(provider(corpus)) as opened:
         assert [receipt["id"] for receipt in opened.receipts.chain()] == [kept]
+
+
+def test_machines_that_seed_at_once_embed_once(corpus: Path, commit: Commit, server: str) -> None:
+    """Of several that start seeding one commit at the same moment, one reads and embeds; the others find it done."""
+    assert server
+    on_server(commit)
+    done: list[dict[str, Any]] = []
+
+    def work() -> None:
+        with closing(provider(corpus)) as opened:
+            done.append(opened.seed())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(one["parsed"] > 0 for one in done) == [False, False, False, True]
+    assert sorted(one["embedded"] > 0 for one in done) == [False, False, False, True]
+    assert {one["missing"] for one in done} == {0}

@@ -16,6 +16,7 @@ from seed.errors import EmbedderError
 from seed.git.repository import open_repository
 from seed.store.lock import exclusive
 from seed.store.paths import kept_folder, store_folder
+from seed.store.store import Store
 from sidecar.audit import PILED_CONFLICTS
 from sidecar.cli import main
 from sidecar.conflicts import Pair
@@ -26,7 +27,7 @@ from sidecar.doctor.finding import Finding, Report
 from sidecar.hooks.install import install
 from sidecar.provider import Provider
 from sidecar.query import Query
-from sidecar.scans import Scanned, save
+from sidecar.scans import SEEN, Scanned, save
 
 POLICY = "format: 1\nembedder: {model: toy, languages: 'off'}\n"
 Commit = Callable[..., str]
@@ -330,6 +331,13 @@ def test_what_moved_the_snapshot_is_named(project: Path, git: Git, commit: Commi
     assert found.evidence.endswith("differ and branches of candidates have changed")
 
 
+def _age_scan(folder: Path) -> None:
+    """Let the last scan be 16 days older than it is."""
+    with closing(Store(_store(folder))) as store:
+        note = json.loads(store.noted(SEEN))
+        store.note(SEEN, json.dumps({**note, "when": note["when"] - 16 * 86400}))
+
+
 def test_an_old_scan_for_contradictions_is_found(
     project: Path, commit: Commit, record_text: Callable[..., str]
 ) -> None:
@@ -341,14 +349,11 @@ def test_an_old_scan_for_contradictions_is_found(
         scan(opened)
     (found,) = _said(diagnose(project), "scan")
     assert (found.severity, found.evidence[:44]) == ("ok", "the last scan for contradictions is 0 days o")
-    file = _store(project) / "conflicts.json"
-    old = file.stat().st_mtime - 16 * 86400
-    os.utime(file, (old, old))
+    _age_scan(project)
     (found,) = _said(diagnose(project), "scan")
     assert (found.severity, found.fix) == ("info", "sidecar conflicts scan")
     commit({"knowledge/decision-3.yaml": record_text("decision-3")})
     _ask(project)
-    os.utime(file, (old, old))
     (found,) = _said(diagnose(project), "scan")
     assert found.severity == "warning"
     assert "16 days old, 1 records are new or changed" in found.evidence
@@ -361,9 +366,11 @@ def test_pairs_that_pile_up_are_found(project: Path, commit: Commit, record_text
     blobs = {f"d-{n}": _blob(project, f"knowledge/{n}.yaml") for n in range(4)}
     keys = [(a, b) for a in blobs for b in blobs if a < b][:PILED_CONFLICTS]
     pairs = tuple(Pair(key, (blobs[key[0]], blobs[key[1]]), 0.9, "", "") for key in keys)
-    save(_store(project), Scanned("x", {}, pairs))
+    with closing(Store(_store(project))) as store:
+        save(store, Scanned("x", {}, pairs))
     assert "5 pairs of the last scan wait for a judge" in _bad(diagnose(project)).get("conflicts", "")
-    save(_store(project), Scanned("x", {}, pairs[1:]))
+    with closing(Store(_store(project))) as store:
+        save(store, Scanned("x", {}, pairs[1:]))
     assert "conflicts" not in _bad(diagnose(project))
 
 
