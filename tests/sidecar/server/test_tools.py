@@ -60,7 +60,7 @@ BAD = [
     ("query_decisions", {"trust": "blind"}, "use user_confirmed"),
     ("get_record", {}, "'id' is missing"),
     ("assemble_context", {"task": " "}, "task is empty"),
-    ("assemble_context", {"task": "x", "budget": 1}, "whole number from 200"),
+    ("assemble_context", {"task": "x", "budget": 1}, "whole number of at least 200"),
     ("get_record", {"id": "decision-11"}, "did you mean decision-1"),
     ("get_record", {"id": "decision-1", "at": "no-such-tag"}, "'git log' shows"),
     ("get_record", {"id": "decision-1", "section": "Nowhere"}, "section"),
