@@ -129,7 +129,10 @@ NAMES = tuple(agent.name for agent in AGENTS)
 def parse(name: str, text: str) -> Mapping[str, Any]:
     """Return what a configuration file holds, TOML or JSON with comments by its name. Raises `ValueError`."""
     if name.endswith(".toml"):
-        return tomllib.loads(text)
+        try:
+            return tomllib.loads(text)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
     data = jsonc.parse(text).value
     if not isinstance(data, dict):
         raise ValueError("it holds no JSON object")  # noqa: TRY004 - a fault of the file, as any other in it

@@ -133,7 +133,8 @@ def insert(text: str, path: Sequence[str], value: object) -> list[Insertion]:
         value = {name: value}
     line = "\r\n" if "\r\n" in text else "\n"
     if node.start == node.end:  # an empty file
-        return [(node.end, _told({path[depth]: value}, "", "  ", line) + line)]
+        gap = line if text.strip(" \t\r\n\ufeff") and not text.endswith("\n") else ""  # a comment without a line end
+        return [(node.end, gap + _told({path[depth]: value}, "", "  ", line) + line)]
     return _into(text, node, f"{json.dumps(path[depth])}: ", value, line)
 
 
@@ -204,14 +205,17 @@ def cut(text: str, path: Sequence[str]) -> str:
         return _cut_last(text, holder.members[place - 1][2].end, start, end)
     rest = _SAME_LINE.match(text, end)
     begin = text.rfind("\n", 0, start) + 1
-    if rest and not rest.group().strip() and not text[begin:start].strip() and text[rest.end() : rest.end() + 1]:
+    alone = rest and not rest.group().strip() and text[rest.end() : rest.end() + 1] in {"\r", "\n"}
+    if rest and alone and not text[begin:start].strip():
         return text[:begin].removesuffix("\n").removesuffix("\r") + text[rest.end() :]
     return text[:start] + text[end:].lstrip(" ")
 
 
 def _cut_last(text: str, before: int, start: int, end: int) -> str:
     comma = _skip(text, before)
-    return text[:comma] + text[comma + 1 : start].rstrip() + text[end:]
+    kept = text[comma + 1 : start]
+    ends = text[end:].lstrip(" \t").startswith(("\r", "\n"))  # else the line end before is what closes a comment
+    return text[:comma] + (kept.rstrip() if ends or "//" not in kept else kept.rstrip(" \t")) + text[end:]
 
 
 def applied(text: str, insertions: Sequence[Insertion]) -> str:

@@ -34,6 +34,8 @@ class Run:
     folders: list[AdrFolder] = field(default_factory=list)
     hooks: bool = False
     """Whether hooks are to be put in, or with --remove to be taken out."""
+    hook_files: list[str] = field(default_factory=list)
+    """The files that this puts in or takes out."""
     notes: list[str] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
     done: bool = False
@@ -64,10 +66,13 @@ class Run:
 @json_option
 @repo_option
 def init(named: tuple[str, ...], yes: bool, dry_run: bool, remove: bool, as_json: bool, repo: str) -> int:
-    """Set a repository up: knowledge/, ADRs taken over, hooks, agents' configuration, and a first answer.
+    """Set a repository up: knowledge/, ADRs taken over, hooks and agents' configuration.
 
-    Shows every change and asks before it writes. It commits nothing, and a second time changes nothing. Without a
-    terminal and without --yes it only shows.
+    Shows every change and asks before it writes. It commits nothing: it prints the git commands, and a question to ask
+    after them, since records answer once they are committed. Run again after the commit it changes nothing and asks
+    for the newest record. Without a terminal and without --yes it only shows, and exits with 1 if something is to do.
+
+    --remove takes out what init wrote in this clone, but leaves knowledge/: records and imports are yours.
     """
     from seed.git.repository import open_repository
     from sidecar.setup.apply import read_note
@@ -88,7 +93,8 @@ def init(named: tuple[str, ...], yes: bool, dry_run: bool, remove: bool, as_json
     if not remove and not dry_run and (run.done or run.empty):
         _first_question(opened, note, run, repo, quiet=as_json)
     _report(run, as_json=as_json, remove=remove, dry_run=dry_run, asked=asks)
-    return 1 if run.plan.refused or run.trouble else 0
+    unasked = not (run.empty or run.done or dry_run or asks)  # a script must not take that for done
+    return 1 if run.plan.refused or run.trouble or unasked else 0
 
 
 def _set_up(repo: Repository, note: Note, named: tuple[str, ...]) -> Run:
@@ -100,27 +106,45 @@ def _set_up(repo: Repository, note: Note, named: tuple[str, ...]) -> Run:
         found = [(agent, "named") for agent in AGENTS if agent.name in named]
     today = datetime.now(UTC).date()
     run = Run(found, plan(repo, [agent for agent, _ in found], today, note.written), find.adr_folders(repo))
-    run.hooks = _hooks_missing(repo, run)
+    run.hook_files = _hooks_missing(repo, run)
+    run.hooks = bool(run.hook_files)
     if found and shutil.which(SERVER) is None:
         run.notes.append(f"agents start the command {SERVER!r}, which is not on your PATH - {_INSTALL} puts it there")
     return run
 
 
-def _hooks_missing(repo: Repository, run: Run) -> bool:
+def _hooks_missing(repo: Repository, run: Run) -> list[str]:
     from sidecar.hooks.status import status
 
     found = status(repo)
     if found.folder.off:
         run.notes.append(f"hooks are left out: {found.folder.off}")
-        return False
-    return not all(hook.fires in {"ours", "both"} for hook in found.hooks)
+        return []
+    missing = [hook.path for hook in found.hooks if hook.fires not in {"ours", "both"}]
+    return _named(repo, missing, found.folder.path)
+
+
+def _named(repo: Repository, hooks: list[str], folder: Path) -> list[str]:
+    """Return the paths of hooks with the file that they share, below the repository where they are."""
+    from sidecar.hooks import SCRIPT
+
+    paths = [*map(Path, hooks), folder / SCRIPT] if hooks else []
+    return [(one.relative_to(repo.root) if one.is_relative_to(repo.root) else one).as_posix() for one in paths]
 
 
 def _removal(repo: Repository, note: Note) -> Run:
     from sidecar.setup.apply import plan_removal
 
     run = Run([], plan_removal(repo, note), hooks=note.hooks)
+    if note.hooks:
+        from sidecar.hooks.status import status
+
+        found = status(repo)
+        ours = [hook.path for hook in found.hooks if hook.fires in {"ours", "both"}]
+        run.hook_files = _named(repo, ours, found.folder.path)
     run.notes.append("knowledge/ stays: its records are yours")
+    if run.plan.present:
+        run.notes.append(f"these were there before init and stay: {', '.join(run.plan.present)}")
     return run
 
 

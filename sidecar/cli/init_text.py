@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from sidecar.setup.find import AdrFolder
     from sidecar.setup.plan import Change
 
-_WHOLE = 30
-"""A new file of more lines is named and not shown."""
-
 
 def shown(run: Run, *, remove: bool, colour: bool) -> Iterator[str]:
     """Yield what would change, before anything does."""
@@ -31,6 +28,7 @@ def shown(run: Run, *, remove: bool, colour: bool) -> Iterator[str]:
         yield from _diff(change, colour=colour)
     if run.hooks:
         yield "Hooks: " + ("take ours out; yours are restored" if remove else "keep the store warm; yours keep running")
+        yield from (f"    {path}" for path in run.hook_files)
     yield from (f"Left alone: {one.path}: {one.reason} - {one.fix}" for one in run.plan.refused)
     yield from (f"Note: {note}" for note in run.notes)
 
@@ -55,8 +53,6 @@ def _verb(change: Change) -> str:
 
 def _diff(change: Change, *, colour: bool) -> Iterator[str]:
     before, after = (change.before or "").splitlines(), (change.after or "").splitlines()
-    if change.keep or change.after is None or (change.before is None and len(after) > _WHOLE):
-        return
     for line in list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]:
         code = {"+": "32", "-": "31", "@": "36"}.get(line[:1], "") if colour else ""
         yield f"    \033[{code}m{line}\033[0m" if code else f"    {line}"
@@ -120,6 +116,7 @@ def as_data(run: Run, *, remove: bool, dry_run: bool) -> dict[str, Any]:
             for change in run.plan.changes
         ],
         "hooks": run.hooks,
+        "hook_files": run.hook_files,
         "refused": [{"path": one.path, "reason": one.reason, "fix": one.fix} for one in run.plan.refused],
         "notes": run.notes,
         "trouble": run.trouble,

@@ -21,7 +21,7 @@ from sidecar import agents, jsonc
 from sidecar.agents import AGENTS, SERVER
 from sidecar.jsonc import Insertion
 from sidecar.setup import section, toml
-from sidecar.setup.plan import SKILL, Change, Plan, Refused, current, digest, reason, shipped
+from sidecar.setup.plan import SKILL, Change, Plan, Refused, current, digest, reason, resolved, shipped
 
 NOTE = "sidecar-init.json"
 
@@ -33,6 +33,8 @@ class Note:
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     hooks: bool = False
+    known: bool = False
+    """Whether there is a note; without one, what init wrote is found by its form."""
 
     @property
     def written(self) -> dict[str, str]:
@@ -48,16 +50,16 @@ def read_note(repo: Repository) -> Note:
     """Return what init wrote in this worktree; nothing where there is no note, or it cannot be read."""
     try:
         data = json.loads(_path(repo).read_text(encoding="utf-8"))
-        return Note(dict(data["files"]), list(data["folders"]), bool(data["hooks"]))
+        return Note(dict(data["files"]), list(data["folders"]), bool(data["hooks"]), known=True)
     except (OSError, ValueError, KeyError, TypeError):
         return Note()
 
 
-def write_note(repo: Repository, note: Note) -> None:
-    """Keep the note, or delete it where it says nothing. Raises `SidecarError`."""
+def write_note(repo: Repository, note: Note, *, empty: bool = False) -> None:
+    """Keep the note, or delete it where it says nothing and ``empty`` is not set. Raises `SidecarError`."""
     path = _path(repo)
     try:
-        if not (note.files or note.hooks):
+        if not (note.files or note.hooks or empty):
             path.unlink(missing_ok=True)
             return
         data = {"format": 1, "files": note.files, "folders": note.folders, "hooks": note.hooks}
@@ -114,17 +116,24 @@ def _unwritable(file: Path, exc: OSError) -> SidecarError:
 
 
 def plan_removal(repo: Repository, note: Note) -> Plan:
-    """Return the changes that take out what init wrote, and what cannot be taken out."""
+    """Return the changes that take out what init wrote, and what cannot be taken out.
+
+    ``present`` names what looks like ours and was there before, by the note: it stays.
+    """
     found = Plan()
+    seen: set[Path] = set()
     for path in dict.fromkeys((*note.files, *_known_paths())):
         try:
-            before = current(repo, path)
-            after = before if before is None else _without(path, before, note.files.get(path, {}))
+            before, target = current(repo, path), resolved(repo.root / path)
+            after = before if before is None or target in seen else _without(path, before, note.files.get(path, {}))
         except (OSError, ValueError) as exc:
             if path in note.files:
                 found.refused.append(Refused(path, reason(exc), "take the entry of sidecar out by hand"))
             continue
-        if after != before:
+        seen.add(target)
+        if after != before and note.known and path not in note.files:
+            found.present.append(path)
+        elif after != before:
             found.changes.append(Change(path, "take out what init wrote", before, after))
     return found
 
@@ -141,10 +150,25 @@ def _without(path: str, text: str, noted: dict[str, Any]) -> str | None:
         return None
     inserted: list[Insertion] = [(int(at), str(new)) for at, new in noted.get("inserted", [])]
     after = jsonc.taken_back(text, inserted) if inserted else None
-    if after is None:
+    if after is None or not _still_reads(path, text, after):
         after = _by_form(path, text)
     made = noted["made"] if noted else after != text
     return None if made and not after.strip(" \t\r\n{}") else after
+
+
+def _still_reads(path: str, text: str, after: str) -> bool:
+    """Tell whether only our entry is gone from a configuration: lines that were added to it since may belong to it."""
+    for agent in AGENTS:
+        if path in agent.project:
+            try:
+                left, had = dict(agents.parse(path, after)), dict(agents.parse(path, text))
+            except ValueError:
+                return False
+            servers: Any = had.pop(agent.key, {})
+            rest = left.pop(agent.key, {})
+            kept = {name: one for name, one in servers.items() if name != SERVER} if isinstance(servers, dict) else None
+            return left == had and rest == kept
+    return True
 
 
 def _by_form(path: str, text: str) -> str:
@@ -155,8 +179,8 @@ def _by_form(path: str, text: str) -> str:
         return section.cut(text)
     for agent in AGENTS:
         if path in agent.project:
-            entry = agents.parse(path, text).get(agent.key, {}).get(SERVER)
-            if entry != dict(agent.entry):
+            servers: Any = agents.parse(path, text).get(agent.key)
+            if not isinstance(servers, dict) or servers.get(SERVER) != dict(agent.entry):
                 return text
             if path.endswith(".toml"):
                 return toml.cut(text, (agent.key, SERVER))
@@ -175,7 +199,7 @@ def remove(repo: Repository, found: Plan, note: Note) -> None:
             file = repo.root / change.path
             try:
                 if change.after is None:
-                    file.unlink()
+                    file.resolve().unlink()  # a link to it was there before: it stays
                 else:
                     _replace(file, change.after)
             except OSError as exc:
@@ -187,7 +211,7 @@ def remove(repo: Repository, found: Plan, note: Note) -> None:
         note.files = {path: one for path, one in note.files.items() if path in left}
         note.folders = [folder for folder in note.folders if (repo.root / folder).is_dir() and left]
     finally:
-        write_note(repo, note)
+        write_note(repo, note, empty=bool(found.present))  # a second time they must not be taken for ours either
 
 
 def _rmdir(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -125,14 +126,18 @@ Maker = Callable[[str, str], Made]
 
 
 def _one(repo: Repository, found: Plan, path: str, why: str, make: Maker) -> None:
-    """Add the change of one file to a plan, or why it is left alone."""
+    """Add the change of one file to a plan, or why it is left alone; a file under two names is changed once."""
     try:
-        before = current(repo, path)
+        target = resolved(repo.root / path)
+        other = next((one for one in found.changes if resolved(repo.root / one.path) == target), None)
+        before = other.after if other else current(repo, path)
         after, inserted = make(path, before or "")
     except (OSError, ValueError) as exc:
         found.refused.append(Refused(path, reason(exc), "correct it, and run 'sidecar init' again"))
         return
-    if after == before:
+    if other and after != before:
+        found.refused.append(Refused(path, f"it is one file with {other.path}", "make it a file of its own"))
+    elif after == before:
         found.present.append(path)
     else:
         found.changes.append(Change(path, why, before, after, inserted))
@@ -146,11 +151,31 @@ def reason(exc: OSError | ValueError) -> str:
 
 
 def current(repo: Repository, path: str) -> str | None:
-    """Return a file's text, or None. Raises `ValueError` where it is not UTF-8 or lies outside, and `OSError`."""
+    """Return a file's text, or None where it can be made. Raises `ValueError` or `OSError` where it cannot.
+
+    That is where it is not UTF-8, lies outside, or is reached through a link that leads nowhere.
+    """
     file = repo.root / path
-    if not file.resolve().is_relative_to(repo.root):
+    if not resolved(file).is_relative_to(repo.root):
         raise ValueError("it is reached through a link that leads out of the repository")
-    return file.read_bytes().decode() if file.exists() else None
+    if os.path.lexists(file) and file.exists():
+        return file.read_bytes().decode()
+    target = resolved(file)
+    above = next(folder for folder in target.parents if os.path.lexists(folder))
+    if not above.is_dir():
+        raise ValueError(f"{above.relative_to(repo.root)} is no folder")
+    link = next((one for one in (file, *file.parents) if one.is_symlink() and one.is_relative_to(repo.root)), None)
+    if link is not None and not (target.parent if link == file else link).is_dir():
+        raise ValueError(f"{link.relative_to(repo.root)} is a link that leads nowhere")
+    return None
+
+
+def resolved(file: Path) -> Path:
+    """Return where a file really lies. Raises `ValueError` for a link that leads to itself."""
+    try:
+        return file.resolve()
+    except RuntimeError:  # what Python before 3.13 says of it
+        raise ValueError("it is reached through a link that leads to itself") from None
 
 
 def _configured(agent: Agent) -> Maker:

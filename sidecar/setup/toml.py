@@ -36,7 +36,26 @@ def insert(text: str, path: Sequence[str], value: Mapping[str, Any]) -> list[Ins
 
 
 def cut(text: str, path: Sequence[str]) -> str:
-    """Return the text without the table at a path; unchanged where it is written in another form."""
-    head = re.escape(".".join(path))
-    without = re.sub(rf"(?m)(?:^[ \t]*\r?\n)?^\[{head}\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", "", text, count=1)
-    return without if tomllib.loads(without) != tomllib.loads(text) else text
+    """Return the text without the table at a path; unchanged where it is written in another form.
+
+    Comments in it, and blank lines after it, stay. Raises `ValueError` where the text is no TOML.
+    """
+    found = re.search(rf"(?m)(?:^[ \t]*\r?\n)?^\[{re.escape('.'.join(path))}\][ \t]*(?:#.*)?\r?(?:\n|\Z)", text)
+    if found is None:
+        return text
+    lines = [found.group().lstrip("\r\n \t"), *re.findall(r"[^\n]*\n|[^\n]+", text[found.end() :])]
+    end = next((at for at, line in enumerate(lines) if at and line.lstrip().startswith("[")), len(lines))
+    kept = (line if not line.strip() else line[line.index("#") :] if "#" in line else "" for line in lines[:end])
+    without = text[: found.start()] + "".join((*kept, *lines[end:]))
+    try:
+        return without if tomllib.loads(without) == _less(tomllib.loads(text), path) else text
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _less(data: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """Return what a file holds without the table at a path, and without the tables that are empty then."""
+    first, *rest = path
+    below = data.get(first)
+    left = _less(below, rest) if rest and isinstance(below, dict) else {}
+    return {name: left if name == first else one for name, one in data.items() if name != first or left}

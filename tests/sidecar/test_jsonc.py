@@ -24,6 +24,10 @@ LAYOUTS = [
     '{\n    "mcpServers": {\n    },\n    "z": [1, 2,]\n}',
     '{\r\n  "a": 1,\r\n  // last\r\n}',
     '\ufeff// first\n{ "a": [], "mcpServers": { } }',
+    "// nothing",
+    "/* nothing */",
+    "\ufeff",
+    "// nothing\r\n// more",
 ]
 
 
@@ -50,6 +54,20 @@ def test_an_entry_is_cut_by_its_form(text: str) -> None:
     left = jsonc.parse(jsonc.cut(after, PATH)).value
     assert left == {**before, "mcpServers": before.get("mcpServers", {})}
     assert jsonc.cut(text, PATH) == text
+
+
+COMMENTS = st.sampled_from(["", " ", "\n", "// c\n", " // c\r\n  ", "/* c */", "/* c\n */ "])
+
+
+@given(st.lists(COMMENTS, min_size=9, max_size=9), st.booleans(), st.sampled_from("abx"))
+def test_a_cut_leaves_no_comment_open(gaps: list[str], comma: bool, name: str) -> None:
+    """Wherever comments and line ends stand, the text without a member reads as it did, without that member."""
+    g = gaps
+    text = f'{g[0]}{{{g[1]}"a"{g[2]}:{g[3]}1{g[4]},{g[5]}"b": 2{g[6]}{"," if comma else ""}{g[7]}}}{g[8]}'
+    left = {key: one for key, one in {"a": 1, "b": 2}.items() if key != name}
+    assert jsonc.parse(jsonc.cut(text, [name])).value == left
+    after = jsonc.applied(text, jsonc.insert(text, PATH, ENTRY))
+    assert jsonc.parse(after).value == {"a": 1, "b": 2, "mcpServers": {"sidecar": ENTRY}}
 
 
 def test_the_layout_is_followed() -> None:

@@ -183,12 +183,15 @@ def test_one_file_under_two_names_gets_one_section(project: Path, capsys: pytest
 
 @pytest.mark.parametrize("arguments", [["--dry-run"], ["--dry-run", "--yes"], []])
 def test_nothing_is_written_unasked(project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    """With --dry-run, or without a terminal and without --yes, it shows the changes, changes nothing and says how."""
+    """With --dry-run, or without a terminal and without --yes (exit code 1), it shows all changes and changes nothing."""
     before, before_hooks = files(project), hooks(project)
-    assert main(["init", "--agent", "claude", *arguments, "--repo", str(project)]) == 0
+    assert main(["init", "--agent", "claude", *arguments, "--repo", str(project)]) == (0 if arguments else 1)
     shown = capsys.readouterr().out
     assert '+  "mcpServers": {' in shown
     assert "Import docs/adr: 1 record" in shown
+    assert "+title: This repository keeps its decisions" in shown
+    assert "+name: knowledge-sidecar" in shown
+    assert ".git/hooks/post-commit" in shown
     assert "Nothing was changed" in shown
     assert ("--yes" in shown.rsplit("\n", 2)[-2]) == (not arguments)
     assert (files(project), hooks(project)) == (before, before_hooks)
@@ -236,3 +239,148 @@ def test_a_bare_repository_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
     subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare")], check=True)
     assert main(["init", "--yes", "--repo", str(tmp_path / "bare")]) == 2
     assert "run this in a clone" in capsys.readouterr().err
+
+
+def test_remove_asks_or_fails_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal and without --yes nothing is taken out, with exit code 1; with nothing to take out it is 0."""
+    assert main(["init", "--remove", "--repo", str(project)]) == 0
+    run(capsys, project, "--agent", "claude", "--yes")
+    before = files(project)
+    run(capsys, project, "--remove", code=1)
+    assert main(["init", "--remove", "--repo", str(project)]) == 1
+    assert ".git/hooks/post-commit" in capsys.readouterr().out
+    assert main(["init", "--remove", "--dry-run", "--repo", str(project)]) == 0
+    assert files(project) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".mcp.json", '{"mcpServers": null}'),
+        (".mcp.json", '{"mcpServers": []}'),
+        (".mcp.json", '{"mcpServers": {"sidecar": null}}'),
+        (".mcp.json", "[]"),
+        (".mcp.json", "null"),
+        (".codex/config.toml", 'mcp_servers = "x"'),
+        (".codex/config.toml", "[[mcp_servers]]\n"),
+        (".codex/config.toml", "[[mcp_servers.sidecar]]\n"),
+        (".codex/config.toml", f"x = {'[' * 100_000}"),
+    ],
+)
+def test_remove_leaves_odd_configurations(
+    project: Path, capsys: pytest.CaptureFixture[str], path: str, text: str
+) -> None:
+    """A configuration that holds something else where servers stand is left alone, set up here or not."""
+    (project / path).parent.mkdir(exist_ok=True)
+    (project / path).write_text(text)
+    assert run(capsys, project, "--remove", "--yes")["files"] == []
+    run(capsys, project, "--agent", "claude", "--agent", "codex", "--yes", code=1)
+    run(capsys, project, "--remove", "--yes")
+    assert (project / path).read_text() == text
+
+
+def test_remove_leaves_what_was_there_before(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A user's own entry that equals ours is not noted and stays, also when it is taken out a second time."""
+    own = {
+        ".mcp.json": '{"mcpServers": {"sidecar": {"type": "stdio", "command": "sidecar", "args": ["serve"]}}}\n',
+        ".codex/config.toml": '[mcp_servers.sidecar]\ncommand = "sidecar"\nargs = ["serve"]\n',
+    }
+    (project / ".codex").mkdir()
+    for path, text in own.items():
+        (project / path).write_text(text)
+    before = files(project)
+    run(capsys, project, "--agent", "claude", "--agent", "codex", "--yes")
+    told = run(capsys, project, "--remove", "--yes")
+    assert ".mcp.json, .codex/config.toml" in told["notes"][1]
+    assert run(capsys, project, "--remove", "--yes")["files"] == []
+    assert {path: data for path, data in files(project).items() if not path.startswith("knowledge/")} == {
+        path: data for path, data in before.items() if not path.startswith("knowledge/")
+    }
+
+
+def test_remove_leaves_lines_that_were_added_to_our_entry(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A key that was added to our table does not fall to another table, and a comment after it stays."""
+    config = project / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("[tui]\nx = 1\n")
+    run(capsys, project, "--agent", "codex", "--yes")
+    ours = config.read_text()
+    config.write_text(f"{ours}startup_timeout_sec = 20\n")
+    run(capsys, project, "--remove", "--yes")
+    assert config.read_text() == f"{ours}startup_timeout_sec = 20\n"
+    config.write_text(f"{ours}# mine\n\n# about y\n[y]\nz = 1\n")
+    run(capsys, project, "--remove", "--yes")
+    assert config.read_text() == "[tui]\nx = 1\n# mine\n\n# about y\n[y]\nz = 1\n"
+
+
+@pytest.mark.parametrize("guide", [None, "x", "x\n"])
+@pytest.mark.parametrize("link", [("CLAUDE.md", "AGENTS.md"), ("AGENTS.md", "CLAUDE.md")])
+def test_a_link_stays_and_its_file_is_restored(
+    project: Path, commit: Commit, capsys: pytest.CaptureFixture[str], guide: str | None, link: tuple[str, str]
+) -> None:
+    """A guide that is a link to the other one, dangling or not, is a link afterwards; the text is the one before."""
+    name, target = link
+    (project / "AGENTS.md").unlink()
+    (project / name).symlink_to(target)
+    if guide is not None:
+        (project / target).write_text(guide)
+    commit({}, "Link")
+    done = run(capsys, project, "--agent", "claude", "--yes")
+    assert [one["path"] for one in done["files"] if one["path"].endswith("S.md")] == ["AGENTS.md"]
+    assert (project / target).read_text().count("sidecar: begin") == 1
+    run(capsys, project, "--remove", "--yes")
+    assert (project / name).is_symlink()
+    assert ((project / target).read_text() if (project / target).exists() else None) == guide
+
+
+def test_a_link_stays_in_a_fresh_clone(
+    project: Path, commit: Commit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a note, too, a committed link to a guide is not deleted with the text that it leads to."""
+    (project / "AGENTS.md").unlink()
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    run(capsys, project, "--agent", "claude", "--yes")
+    commit({}, "Set up")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(project), str(clone)], check=True)
+    run(capsys, clone, "--remove", "--yes")
+    assert (clone / "CLAUDE.md").is_symlink()
+    assert not (clone / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize("kind", ["link", "loop", "file", "file link"])
+def test_a_folder_that_cannot_be_made_is_left_alone(
+    project: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """Where a configuration's folder is a dangling link, a loop or a file, it is left alone and the rest goes on."""
+    folder = project / ".gemini"
+    if kind == "file":
+        folder.write_text("mine")
+    elif kind == "file link":
+        folder.mkdir()
+        (folder / "settings.json").symlink_to("nowhere/settings.json")
+    else:
+        folder.symlink_to("nowhere" if kind == "link" else ".gemini")
+    done = run(capsys, project, "--agent", "gemini", "--agent", "zed", "--yes", code=1)
+    assert [one["path"] for one in done["refused"]] == [".gemini/settings.json"]
+    assert done["done"]
+    assert (project / ".zed" / "settings.json").is_file()
+    assert (project / "GEMINI.md").is_file()
+    run(capsys, project, "--remove", "--yes")
+    assert not (project / "GEMINI.md").exists()
+
+
+def test_one_configuration_under_two_names_is_written_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where one agent's file is a link to another's, it is changed once, and what it cannot hold as well is told."""
+    for folder in (".cursor", ".vscode"):
+        (project / folder).mkdir()
+        (project / folder / "mcp.json").symlink_to("../.mcp.json")
+    before = files(project)
+    done = run(capsys, project, "--agent", "claude", "--agent", "cursor", "--agent", "vscode", "--yes", code=1)
+    assert [one["path"] for one in done["refused"]] == [".vscode/mcp.json"]
+    assert list(json.loads((project / ".mcp.json").read_text())) == ["mcpServers"]
+    run(capsys, project, "--remove", "--yes")
+    assert {path for path in files(project) if not path.startswith("knowledge/")} == {
+        path for path in before if not path.startswith("knowledge/")
+    }
+    assert (project / ".cursor" / "mcp.json").is_symlink()

@@ -38,6 +38,17 @@ def test_a_table_without_room_is_refused(text: str) -> None:
         toml.insert(text, PATH, ENTRY)
 
 
+@pytest.mark.parametrize("line", ["\n", "\r\n"])
+def test_comments_stay_where_a_table_is_cut(line: str) -> None:
+    """Comments in and after our table, and those above the next one, are the user's: only our lines go."""
+    rows = ["a = 1", "", "[mcp_servers.sidecar] # why", 'command = "sidecar"', "args = [", '  "serve", # how', "]"]
+    more = ["# mine\u2028too", "", "# about b", "[b]", "c = 2", ""]
+    cut = toml.cut(line.join([*rows, *more]), PATH)
+    assert cut == line.join(["a = 1", "# why", "# how", *more])
+    other = "[mcp_servers]\nsidecar = {command = 'sidecar'}\n"
+    assert toml.cut(other, PATH) == other
+
+
 @pytest.mark.parametrize("text", ["", "# Mine\n", "# Mine", "# Mine\r\n\r\nText\r\n"])
 def test_a_section_goes_in_and_out(text: str) -> None:
     """The section stands at the end, is replaced where it stands, and both ways of taking it out restore the file."""
