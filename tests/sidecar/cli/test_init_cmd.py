@@ -183,7 +183,7 @@ def test_one_file_under_two_names_gets_one_section(project: Path, capsys: pytest
 
 @pytest.mark.parametrize("arguments", [["--dry-run"], ["--dry-run", "--yes"], []])
 def test_nothing_is_written_unasked(project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    """With --dry-run, or without a terminal and without --yes (exit code 1), it shows all changes and changes nothing."""
+    """With --dry-run, or without a terminal and without --yes (exit code 1), it shows all and changes nothing."""
     before, before_hooks = files(project), hooks(project)
     assert main(["init", "--agent", "claude", *arguments, "--repo", str(project)]) == (0 if arguments else 1)
     shown = capsys.readouterr().out
@@ -244,6 +244,7 @@ def test_a_bare_repository_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_remove_asks_or_fails_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a terminal and without --yes nothing is taken out, with exit code 1; with nothing to take out it is 0."""
     assert main(["init", "--remove", "--repo", str(project)]) == 0
+    capsys.readouterr()
     run(capsys, project, "--agent", "claude", "--yes")
     before = files(project)
     run(capsys, project, "--remove", code=1)
