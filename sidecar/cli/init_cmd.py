@@ -144,7 +144,7 @@ def _removal(repo: Repository, note: Note) -> Run:
         run.hook_files = _named(repo, ours, found.folder.path)
     run.notes.append("knowledge/ stays: its records are yours")
     if run.plan.present:
-        run.notes.append(f"these were there before init and stay: {', '.join(run.plan.present)}")
+        run.notes.append(f"these stay, they are not as init wrote them: {', '.join(run.plan.present)}")
     return run
 
 

@@ -118,7 +118,7 @@ def _unwritable(file: Path, exc: OSError) -> SidecarError:
 def plan_removal(repo: Repository, note: Note) -> Plan:
     """Return the changes that take out what init wrote, and what cannot be taken out.
 
-    ``present`` names what looks like ours and was there before, by the note: it stays.
+    ``present`` names what stays by the note: what looks like ours and was there before, and what was changed since.
     """
     found = Plan()
     seen: set[Path] = set()
@@ -130,11 +130,12 @@ def plan_removal(repo: Repository, note: Note) -> Plan:
             if path in note.files:
                 found.refused.append(Refused(path, reason(exc), "take the entry of sidecar out by hand"))
             continue
-        seen.add(target)
-        if after != before and note.known and path not in note.files:
+        ours = before is not None and target not in seen and SERVER in before
+        if ours and note.known and (after == before) == (path in note.files):
             found.present.append(path)
         elif after != before:
             found.changes.append(Change(path, "take out what init wrote", before, after))
+        seen.add(target)
     return found
 
 
@@ -192,7 +193,7 @@ def _by_form(path: str, text: str) -> str:
 def remove(repo: Repository, found: Plan, note: Note) -> None:
     """Make the changes of `plan_removal`, and delete folders that init made and that are empty now.
 
-    What was refused stays noted. Raises `SidecarError`.
+    What was refused, or was changed since, stays noted. Raises `SidecarError`.
     """
     try:
         for change in found.changes:
@@ -207,9 +208,9 @@ def remove(repo: Repository, found: Plan, note: Note) -> None:
             note.files.pop(change.path, None)
         for folder in sorted(dict.fromkeys(note.folders), key=len, reverse=True):
             _rmdir(repo.root / folder)
-        left = {one.path for one in found.refused}
+        left = {*found.present, *(one.path for one in found.refused)}
         note.files = {path: one for path, one in note.files.items() if path in left}
-        note.folders = [folder for folder in note.folders if (repo.root / folder).is_dir() and left]
+        note.folders = [folder for folder in note.folders if (repo.root / folder).is_dir() and note.files]
     finally:
         write_note(repo, note, empty=bool(found.present))  # a second time they must not be taken for ours either
 

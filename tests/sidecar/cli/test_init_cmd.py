@@ -307,7 +307,7 @@ def test_remove_leaves_lines_that_were_added_to_our_entry(project: Path, capsys:
     run(capsys, project, "--agent", "codex", "--yes")
     ours = config.read_text()
     config.write_text(f"{ours}startup_timeout_sec = 20\n")
-    run(capsys, project, "--remove", "--yes")
+    assert ".codex/config.toml" in run(capsys, project, "--remove", "--yes")["notes"][1]
     assert config.read_text() == f"{ours}startup_timeout_sec = 20\n"
     config.write_text(f"{ours}# mine\n\n# about y\n[y]\nz = 1\n")
     run(capsys, project, "--remove", "--yes")
