@@ -200,6 +200,9 @@ def _none_note(full: Answer, corpus: Corpus, ranked: Ranked, commit: str) -> str
         return "No record qualifies."
     if full["retrieval"] in ("hybrid", "dense") and coverage["embedded"] < coverage["records"]:
         lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
+    elif full.get("degraded") and coverage["embedded"] < coverage["records"]:
+        part = f"by words, and by meaning {coverage['embedded']} of {coverage['records']} records"
+        lead = f"Nothing in the part searched ({part})."
     else:
         lead = "No record answers this."
     below = ranked.withheld.get("below_floor", 0)
