@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,6 +23,7 @@ from sidecar.quote import one_line, safe
 from sidecar.session import Session, View
 from sidecar.version import VERSION
 
+_REPLACED = ("superseded_by", "refuted_by")
 _NOTHING_WITHHELD = {"superseded": 0, "candidate": 0, "below_floor": 0}
 
 
@@ -53,6 +54,7 @@ def full(session: Session, decided: Decided) -> Answer:
     items = _items(session, decided)
     against = [answers.side_item(heads[h.ordinal], h.status, answers.why(h)) for h in ranked.against]
     lags = decided.since is not None and decided.since.mark([*items, *against])
+    doubted = _doubted(items)
     results = answers.fit(items)
     if ranked.retrieval == "listing":
         results = [answers.unscored(item) for item in results]
@@ -64,7 +66,7 @@ def full(session: Session, decided: Decided) -> Answer:
 
     found: Answer = {
         "format": 1,
-        "verdict": "weak" if lags and ranked.verdict == "match" else ranked.verdict,
+        "verdict": "weak" if (lags or doubted) and ranked.verdict == "match" else ranked.verdict,
         "retrieval": ranked.retrieval,
         "results": results,
         "decided_against": against,
@@ -97,6 +99,18 @@ def _items(session: Session, decided: Decided) -> list[dict[str, Any]]:
         item["conflicts"] += ranked.conflicts.get(item["id"].casefold(), ())
         items.append(item)
     return items
+
+
+def _doubted(items: Sequence[dict[str, Any]]) -> bool:
+    """Mark the results that a record of unknown status says it replaced: it retires nothing, and yet may be right."""
+    found = False
+    for item in items:
+        for link in item["lineage"]:
+            if link["relation"] in _REPLACED and link["status"] in ("unknown", "missing"):
+                reason = f"{link['id']} says that it replaced this, and its own status is unknown"
+                item["conflicts"].append({"id": link["id"], "state": "hint", "reason": reason})
+                found = True
+    return found
 
 
 def _coverage(session: Session, corpus: Corpus, asked: Asked, ranked: Ranked) -> dict[str, int]:
@@ -186,6 +200,9 @@ def _none_note(full: Answer, corpus: Corpus, ranked: Ranked, commit: str) -> str
         return "No record qualifies."
     if full["retrieval"] in ("hybrid", "dense") and coverage["embedded"] < coverage["records"]:
         lead = f"Nothing in the part searched ({coverage['embedded']} of {coverage['records']} records)."
+    elif full.get("degraded") and coverage["embedded"] < coverage["records"]:
+        part = f"by words, and by meaning {coverage['embedded']} of {coverage['records']} records"
+        lead = f"Nothing in the part searched ({part})."
     else:
         lead = "No record answers this."
     below = ranked.withheld.get("below_floor", 0)

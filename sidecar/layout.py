@@ -7,7 +7,7 @@ import unicodedata
 
 _PREFIX = re.compile(r"(?P<indent> *)(?P<mark>(?:\| )|(?:[-*] )|(?:\d+\. ))?(?P<inner>(?: |[-*] )*)")
 _ESCAPE = re.compile(r"\033\[[0-9;]*m")
-_TOKEN = re.compile(r"\033\[[0-9;]*m|\s+|[^\s\033]+")
+_TOKEN = re.compile(r"\033\[[0-9;]*m|\s+|[^\s\033]+|\033")
 _CLOSING = frozenset("、。，．：；！？）」』】〕》〉’”…ー,.;:!?)]}")
 """What may not begin a line."""
 NARROWEST = 20

@@ -27,6 +27,8 @@ from sidecar.session import Session
 _REMEMBERED = 512
 _FOREIGN = 0.3
 """From this share of CJK letters on, a question counts as written in Chinese, Japanese or Korean."""
+_WEIGHED = 2
+"""Raised when a route weighs a question otherwise: a floor that was worked out before does not hold any more."""
 NO_FLOOR = InForce(1.0, "probes")
 
 
@@ -130,12 +132,18 @@ class Meaning:
 
     def phrase(self, text: str, corpus: Corpus, way: Route, floor: float = 0.0) -> Phrase:
         """Return one text ready to be weighed along a route. Raises `EmbedderError`."""
-        words = (translate(text, self._glossary(corpus)) or text) if way.translated else text
+        words = self._words(text, corpus) if way.translated else text
         main, other = self._planes(corpus, way)
         embedders = self.session.embedders(corpus.snapshot.policy) if main is not None or other is not None else ()
         first = _near(main, self._vector(embedders[0], words), words) if main is not None else None
         second = _near(other, self._vector(embedders[-1], text), words) if other is not None else None
         return Phrase(text, words, first, second, floor)
+
+    def _words(self, text: str, corpus: Corpus) -> str:
+        """Return a question's words in the records' language, and as they stand where a record has any of them."""
+        translated = translate(text, self._glossary(corpus))
+        spoken = any(is_cjk(term) and corpus.words.holders(term).size for term in terms(text))
+        return f"{translated} {text}".strip() if spoken or not translated else translated
 
     def floor(self, corpus: Corpus, way: Route) -> InForce:
         """Return the floor of a route: the policy's, else what the shipped probes give, worked out once."""
@@ -150,7 +158,7 @@ class Meaning:
         embedders = session.embedders(policy) if plane is not None else ()  # words need no model, not even a known one
         embedder = next((e for e in embedders if plane and e.identity.digest == plane.identity), None)
         stored = session.store.plane(corpus.snapshot.key, embedder.identity) if embedder else None
-        slot = f"{on}/{way.name}/{digest(probes)[:23]}"
+        slot = f"{on}/{way.name}{_WEIGHED}/{digest(probes)[:23]}"
         if stored and slot in stored[1]:
             return InForce(float(str(stored[1][slot]["value"])), "probes", str(stored[1][slot]["probe"]))
         fusion = policy.fusion if plane is not None else "lexical"

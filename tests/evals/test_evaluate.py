@@ -94,9 +94,9 @@ def test_no_question_set(capsys: pytest.CaptureFixture[str]) -> None:
 def test_empty_question_set(
     corpus: Path, question_file: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An empty set measures nothing and says so, without a traceback."""
-    assert main(["eval", str(question_file("# none yet\n")), "--repo", str(corpus)]) == 0
-    assert "nothing to measure" in capsys.readouterr().out
+    """An empty set measures nothing, which is an error and no success: a gate over it would always be green."""
+    assert main(["eval", str(question_file("# none yet\n")), "--repo", str(corpus)]) == 2
+    assert "no question" in capsys.readouterr().err
 
 
 def test_repository_without_records(

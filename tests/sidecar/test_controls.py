@@ -12,7 +12,7 @@ import pytest
 from seed.embed.base import ToyEmbedder
 from seed.embed.identity import Identity
 from seed.policy import Policy
-from sidecar.corpus import Admitted, Corpus
+from sidecar.corpus import NOTHING_HELD, Admitted, Corpus
 from sidecar.floors import InForce
 from sidecar.meaning import Meaning
 from sidecar.provider import Provider
@@ -85,7 +85,7 @@ def no_identity(patch: pytest.MonkeyPatch) -> None:
 def no_door(patch: pytest.MonkeyPatch) -> None:
     def everything(corpus: Corpus, *_: Any, **__: Any) -> Admitted:
         every = np.arange(len(corpus.heads), dtype=np.intp)
-        return Admitted(every, np.empty(0, np.intp), {}, every)
+        return Admitted(every, np.empty(0, np.intp), NOTHING_HELD, every)
 
     patch.setattr(Corpus, "admit", everything)
 

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from seed.embed.base import ToyEmbedder
 from seed.policy import Policy
-from sidecar.meaning import route
+from sidecar.meaning import Meaning, route
+from sidecar.provider import Provider
+from sidecar.query import Query
 
 ZH = "平台的紀錄放在哪裡？"
 
@@ -34,3 +39,29 @@ def test_without_the_second_model_a_translation_is_still_asked() -> None:
     """Across scripts the glossary serves the main model alone where a project wants no second one."""
     way = route(ZH, replace(Policy(), languages="off"), cjk_records=False)
     assert (way.first, way.second, way.translated) == (True, False, True)
+
+
+def test_a_chinese_record_among_english_ones_is_found_by_its_own_words(
+    repository: Path,
+    commit: Callable[..., str],
+    record_text: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beside the translation the question's own words count where a record has them; without that nothing is found."""
+    records = {
+        "a": "Jobs run in a queue",
+        "b": "Logs are JSON lines",
+        "c": "Readings go to a database",
+        "d": "登录使用邮件链接",
+    }
+    commit({f"knowledge/{name}.yaml": record_text(name, title=title) for name, title in records.items()})
+    opened = Provider(repository, embedders=lambda _: [ToyEmbedder(), ToyEmbedder(48, "other")])
+
+    def found() -> list[str]:
+        return [one["id"] for one in opened.recall(Query("怎么登录，用邮件吗？"))["results"]]
+
+    assert found() == ["d"]
+    opened.meaning = Meaning(opened.session)
+    monkeypatch.setattr(Meaning, "_words", lambda *_: "login")
+    assert found() == []
+    opened.close()

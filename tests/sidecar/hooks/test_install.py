@@ -228,7 +228,8 @@ def test_the_frameworks_hook_is_offered_as_it_is_written() -> None:
     path = Path(__file__).parents[3] / ".pre-commit-hooks.yaml"
     if not path.exists():
         pytest.skip("not a checkout")
-    (hook,) = yaml.safe_load(path.read_text())
+    hooks = {one["id"]: one for one in yaml.safe_load(path.read_text())}
+    hook = hooks["sidecar-check"]
     assert hook["entry"] == "sidecar check --staged"
     assert re.search(hook["files"], "knowledge/decisions/a.yaml")
     assert not re.search(hook["files"], os.fspath(Path("src/knowledge/a.py")))
