@@ -53,6 +53,8 @@ def _verb(change: Change) -> str:
 
 def _diff(change: Change, *, colour: bool) -> Iterator[str]:
     before, after = (change.before or "").splitlines(), (change.after or "").splitlines()
+    if change.after is None:  # it is ours from end to end
+        return
     for line in list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]:
         code = {"+": "32", "-": "31", "@": "36"}.get(line[:1], "") if colour else ""
         yield f"    \033[{code}m{line}\033[0m" if code else f"    {line}"

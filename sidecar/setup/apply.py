@@ -224,7 +224,9 @@ def _rmdir(folder: Path) -> None:
 
 def to_commit(repo: Repository, note: Note) -> list[str]:
     """Return the git commands that commit what init wrote and is not committed yet; none where all of it is."""
-    paths = uncommitted(repo, [KNOWLEDGE, *note.files])
+    targets = [(repo.root / path).resolve() for path in note.files]  # git adds nothing that lies behind a link
+    files = [one.relative_to(repo.root).as_posix() for one in targets if one.is_relative_to(repo.root)]
+    paths = uncommitted(repo, [KNOWLEDGE, *files])
     if not paths:
         return []
     message = "Keep decisions as records that people and agents can ask"

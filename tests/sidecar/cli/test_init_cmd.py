@@ -329,6 +329,7 @@ def test_a_link_stays_and_its_file_is_restored(
     done = run(capsys, project, "--agent", "claude", "--yes")
     assert [one["path"] for one in done["files"] if one["path"].endswith("S.md")] == ["AGENTS.md"]
     assert (project / target).read_text().count("sidecar: begin") == 1
+    assert f" {target}" in done["commands"][0]
     run(capsys, project, "--remove", "--yes")
     assert (project / name).is_symlink()
     assert ((project / target).read_text() if (project / target).exists() else None) == guide
