@@ -9,7 +9,8 @@ from seed.importers.words import BY_ABROAD, RETIRED_ABROAD, SUPERSEDED
 
 _SUPERSEDED = rf"(?:{SUPERSEDED}|replaced|obsoleted|supplanted)"
 _ALIASES = {
-    "status": r"(?:adr |rfc |decision |document |current |record )?stat(?:us|e)|status of (?:the|this) \w+"
+    "status": r"(?:adr |rfc |decision |document |current |record )?stat(?:us|e)"
+    r"|status of (?:the|this) (?:adr|decision|record|proposal|document|memo|rfc|pep|kep|specification)"
     r"|statut|estado|stato|ステータス|状态|狀態",
     "stage": r"stage",
     "state": r"state|(?:adr|decision)[ -]state|disposition",
