@@ -43,6 +43,9 @@ _WORK = (
 )
 _HARMLESS = re.compile(
     rf"(?:(?P<quiet>(?:^|\n)\W*(?:proposed|draft(?:ed)?)\W*(?:on |in )?{_DATE}\W*?(?=\s*(?:\n|$|→|->|=>|[➜➡⇒⟶]))"
+    rf"|\bwith (?:minor |some )?(?:revisions|changes|amendments|modifications|edits)\b"
+    rf"|\((?:documenting|describing|recording|documents|records) [^()\n]{{1,80}}\)"
+    rf"|\({_CAPITAL}(?: {_CAPITAL}){{0,2}} v?\d+(?:\.\d+)*\+?\)"
     rf"|@[\w./-]+(?=\W|$)|\b(?:{_WORK})\b"
     rf"|\b(?:was|were|previously|formerly|originally|initially|first)\W+(?:proposed|draft(?:ed)?|rfc|pending|on hold|"
     rf"in review|under review)\b(?:\W+(?:on |in )?{_DATE})?"
@@ -52,7 +55,7 @@ _HARMLESS = re.compile(
     rf"|(?P<said>{ANY.pattern})"
     rf"|\b(?:created|raised|started|written|updated|reviewed|last updated|ratified|amended|revised)"
     rf"\W*(?:(?:on|in|at|by|since|am)\b\W*)?{_DATE}"
-    rf"|\b{_RELATION}\b\W*(?:(?:by|with|and|also|{_NAME}(?!\w))(?:\W|\band\b)*)*"
+    rf"|\b{_RELATION}\b\W*(?:(?:by|(?:together |along )?with|and|also|{_NAME}(?!\w))(?:\W|\band\b)*)*"
     rf"|\b(?:this|the|our)(?: current)?(?: \w+)? (?:adr|decision|record|proposal|document|rfc|one)\b"
     r"|\b(?:adr|decision|record|proposal|document|rfc|status|we|it|this|is|was|has|have|been|are|currently|now|already|"
     r"mostly|unanimously|officially|formally|marked as|considered|and|also|then|later|yes|true|ok|okay|partially|partly|"
@@ -75,6 +78,16 @@ _NEVER = re.compile(
     re.IGNORECASE,
 )
 """Words that no name is made of; a text with one of them says more than "accepted"."""
+_SENTENCE = 8  # words, at least, of a line that is a sentence and no remark on the status
+_OVERTURNS = re.compile(
+    rf"\b(?:{SUPERSEDED}|replaced|obsolete\w*|deprecated|rejected|declined|vetoed|withdr\w+|abandoned|revo\w+|rescin\w+"
+    r"|over(?:turn|rul)\w+|revers\w+|reverted|repeal\w*|annul\w*|cancel\w*|invalid\w*|nullif\w*|void|undone|removed"
+    r"|(?:no|any) (?:longer|more)|anymore|instead|moved|switched|changed|stopped|discarded|retired|expire[sd]|outdated"
+    r"|historical|ratified|proposed|draft|only if|unless|until|pending|provided that|on condition"
+    r"|not (?:\w+ )?(?:valid|appl\w+|hold|true|in (?:force|effect|use)|final|accepted|approved|agreed|decided|followed|use))\b"
+    r"|n[’']t (?:\w+ )?(?:valid|apply|hold|true|use|follow)\b|[❌👎🚫⛔🛑]",
+    re.IGNORECASE,
+)
 _PARTLY = re.compile(
     rf"[(,;]?\s*\b(?:part(?:s|ly|ially)?|in part|some|sections?|portions?|aspects?)\b[^.;\n]{{0,60}}?"
     rf"\b(?:{RETIRED}|{SUPERSEDED}|deprecated|obsolete)\b(?P<rest>[^.;)\n]{{0,200}})",
@@ -101,6 +114,8 @@ def rest(text: str) -> str:
     if _CODE.search(text) or _SPAN.search(text):
         return text
     left = _PARTLY.sub(lambda m: " " if not _NEVER.search(m["rest"]) else m[0], text)
+    first, *later = re.split(r"\n", left)
+    left = "\n".join([first, *(line for line in later if not _is_prose(line))])
     at = 0
     while at < len(left):
         match = _HARMLESS.match(left, at)
@@ -110,6 +125,11 @@ def rest(text: str) -> str:
             return left[at:].strip()
         at = match.end()
     return ""
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line below the status tells about the decision without a word of its end."""
+    return len(re.findall(r"\w+", line)) >= _SENTENCE and not _OVERTURNS.search(line)
 
 
 def ended(text: str, lead: re.Pattern[str]) -> str:

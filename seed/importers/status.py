@@ -113,7 +113,7 @@ def _in_force(reading: Reading, value: str, lines: list[str]) -> Reading:
     if not left:
         return reading
     if status := force.ended(left, _LEAD):
-        return Reading(status, reading.raw, note=f"read as {status}, for it says {left[:80]!r}")
+        return Reading(status, reading.raw)
     if reading.status == "unknown":
         return replace(reading, reserved=reading.reserved or force.warns(said))
     doubt = f"{reading.raw[:80]!r} says more than accepted ({shown(left)[:80]!r}): set it by hand"
