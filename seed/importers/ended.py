@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from seed.importers import frontmatter
 from seed.importers import status as wording
 from seed.importers.force import FINAL
+from seed.importers.notes import plain
 from seed.importers.words import ANY, meaning
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def of_note(note: Note) -> str:
             return f"it stands under {section[:60]!r}"
     if wording.STRUCK.search(note.title) or wording.STRUCK.match((note.body or note.title).lstrip(" -*+>")):
         return "it is struck out"
-    if _ends(note.title, heading=not note.body.startswith(note.title)):
+    if _ends(note.title, heading=bool(note.body) and note.title not in plain(note.body)):
         return f"it is marked in {note.title[:60]!r}"
     first = next((line for line in note.body.split("\n") if line.strip()), "")
     return f"it begins with {first[:60]!r}" if _ends(first, heading=False) else ""
@@ -45,7 +46,11 @@ def _ends(text: str, *, heading: bool) -> bool:
     marks = [match[1] for match in _MARK.finditer(text)]
     lead = _LEAD.match(text)
     marks += [lead[1]] if lead else []
-    marks += [text] if heading or re.fullmatch(rf"\W*(?:{ANY.pattern})\W*", text, re.IGNORECASE) else []
+    marks += (
+        [text]
+        if (heading and len(text.split()) <= 3) or re.fullmatch(rf"\W*(?:{ANY.pattern})\W*", text, re.IGNORECASE)
+        else []
+    )
     return any(_says(mark.strip(" *_:.")) for mark in marks)
 
 

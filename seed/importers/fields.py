@@ -137,7 +137,11 @@ def _table(lines: list[str], index: int) -> list[tuple[str, str, int]]:
 
 def _is_header(names: list[str], cells: list[str], below: str) -> bool:
     """Whether a row over a rule names columns; ``| Status | Accepted |`` over ``| Date | ... |`` is a pair itself."""
-    if len(cells) == 2 and normal_name(_cells(below)[0]) and not re.fullmatch(r"date", cells[1].strip(" *"), re.IGNORECASE):  # noqa: PLR2004
+    if (
+        len(cells) == 2
+        and normal_name(_cells(below)[0])
+        and not re.fullmatch(r"date", cells[1].strip(" *"), re.IGNORECASE)
+    ):  # noqa: PLR2004
         return False
     return sum(map(bool, names)) > 1
 

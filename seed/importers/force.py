@@ -94,11 +94,15 @@ _PARTLY = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\](?:\([^)]{0,2000}\)|\[[^\]]{0,300}\])|<(https?://[^\s>]{1,2000})>")
-_CODE = re.compile(r":(?:x|no_\w+|negative\w*|thumbsdown|-1|octagonal\w*|stop\w*|wastebasket|warning|cross\w*|red_\w+):")
+_CODE = re.compile(
+    r":(?:x|no_\w+|negative\w*|thumbsdown|-1|octagonal\w*|stop\w*|wastebasket|warning|cross\w*|red_\w+):"
+)
 _SPAN = re.compile(r"\d{4}(?:-\d\d-\d\d)?\s*(?:[-–—]+|\bto\b)\s*\d{4}(?!\d)")
 _CLAUSE = re.compile(r"[.;,:()\n\[\]]|\s[-–—]+\s|\bbut\b|\bthen\b|\band\b", re.IGNORECASE)
 _ENDED = re.compile(rf"^\W*(?:$|(?:by|on|in|at|see|since|due)\b|{_DATE})", re.IGNORECASE)
-_NOTICE = re.compile(r"^(?:\W|\b(?:update|edit|notice|note|warning|important|later|now)\b|\d[\d./-]*\b)+", re.IGNORECASE)
+_NOTICE = re.compile(
+    r"^(?:\W|\b(?:update|edit|notice|note|warning|important|later|now)\b|\d[\d./-]*\b)+", re.IGNORECASE
+)
 
 
 def without_links(text: str) -> str:
