@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r"[\[(]([^\])\n]{3,80})[\])]")
 _LEAD = re.compile(r"^\W*([\w ]{4,30}?)\s*(?::|\s[-–—]\s|\b(?:by|since|in favou?r of)\b)")
+_SHORT = 3  # words of a heading that is a mark and no sentence
 _OVER = (*FINAL, "historical")
 
 
@@ -48,7 +49,7 @@ def _ends(text: str, *, heading: bool) -> bool:
     marks += [lead[1]] if lead else []
     marks += (
         [text]
-        if (heading and len(text.split()) <= 3) or re.fullmatch(rf"\W*(?:{ANY.pattern})\W*", text, re.IGNORECASE)
+        if (heading and len(text.split()) <= _SHORT) or re.fullmatch(rf"\W*(?:{ANY.pattern})\W*", text, re.IGNORECASE)
         else []
     )
     return any(_says(mark.strip(" *_:.")) for mark in marks)

@@ -141,7 +141,7 @@ def _is_header(names: list[str], cells: list[str], below: str) -> bool:
         len(cells) == 2
         and normal_name(_cells(below)[0])
         and not re.fullmatch(r"date", cells[1].strip(" *"), re.IGNORECASE)
-    ):  # noqa: PLR2004
+    ):
         return False
     return sum(map(bool, names)) > 1
 

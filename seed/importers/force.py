@@ -24,20 +24,24 @@ _REF = (
     r"[-_ #.]{0,2})?[#!]?\d{1,6}|[a-z][\w.]*(?:[-_][\w.]+)*[-_]\d+[\w-]*|\d+[-_][\w.-]+)"
 )
 _NAME = (
-    rf"(?:{_DATE}|{_REF}|v\d+(?:\.\w+)*|@[\w./-]+|[\w.+-]+@[\w.-]+|(?:the |our |an? )?(?:[\w-]+ ){{0,3}}?{_BODY}\b(?: {_CAPITAL})?"
+    rf"(?:{_DATE}|{_REF}|v\d+(?:\.\w+)*|@[\w./-]+|[\w.+-]+@[\w.-]+|(?:the |our "
+    rf"|an? )?(?:[\w-]+ ){{0,3}}?{_BODY}\b(?: {_CAPITAL})?"
     rf"|{_CAPITAL}(?: (?:{_CAPITAL}|of|the|van|von|de|der))*)"
 )
 _RELATION = (
-    rf"(?:sup+er[sc]+e+d+e?s|superseding|replaces|replacing|obsoletes|deprecates|amends|amending|amended(?: by)?|"
+    r"(?:sup+er[sc]+e+d+e?s|superseding|replaces|replacing|obsoletes|deprecates|amends|amending|amended(?: by)?|"
     r"extends|extended by|extending|clarifies|clarified by|refines|refined by|complements|complemented by|supplements|"
-    r"supplemented by|implements|implemented by|updates|updated by|updated|linked to|links? to|relates to|related(?: to)?|"
+    r"supplemented by|implements|implemented by|updates|updated by|updated|linked to|links? to"
+    r"|relates to|related(?: to)?|"
     r"depends on|depended on by|required by|requires|enables|enabled by|builds on|based on|based off|influenced by|"
     r"see(?: also)?|cf\.?|partially supersedes|changed by|changes|revises|revised by|"
     r"ersetzt|remplace|reemplaza|substitui|sostituisce)"
 )
 _WORK = (
-    r"(?:(?:pending|awaiting|needs|requires|under) )?(?:implementation|rollout|roll-out|migration|release|deployment|development)"
-    r"(?: (?:is |was |has )?(?:pending|in progress|ongoing|started|planned|under ?way|complete(?:d)?|done|to follow|required|needed))?"
+    r"(?:(?:pending|awaiting|needs|requires|under) )?(?:implementation|rollout|roll-out"
+    r"|migration|release|deployment|development)"
+    r"(?: (?:is |was |has )?(?:pending|in progress|ongoing|started|planned|under ?way"
+    r"|complete(?:d)?|done|to follow|required|needed))?"
     r"|(?:not|un|non|partially|partly|fully|to be|being)[- ]?(?:yet )?implemented|(?:but )?not (?:yet )?implemented"
     r"|(?:and |but )?implementation \w+"
 )
@@ -58,7 +62,8 @@ _HARMLESS = re.compile(
     rf"|\b{_RELATION}\b\W*(?:(?:by|(?:together |along )?with|and|also|{_NAME}(?!\w))(?:\W|\band\b)*)*"
     rf"|\b(?:this|the|our)(?: current)?(?: \w+)? (?:adr|decision|record|proposal|document|rfc|one)\b"
     r"|\b(?:adr|decision|record|proposal|document|rfc|status|we|it|this|is|was|has|have|been|are|currently|now|already|"
-    r"mostly|unanimously|officially|formally|marked as|considered|and|also|then|later|yes|true|ok|okay|partially|partly|"
+    r"mostly|unanimously|officially|formally|marked as|considered|and|also|then|later|yes|true"
+    r"|ok|okay|partially|partly|"
     r"as of|effective|approval|final|version|rev(?:ision)?|date|decided|current)\b"
     rf"|\b(?:{_BODY}|owners?|authors?|deciders?|decision[- ]makers?|approvers?|reviewers?|champion|sponsor|date|tags?)"
     rf"\s*:\s*{_NAME}(?:\s*(?:,|&|and)\s*{_NAME})*"
@@ -69,12 +74,14 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 _NEVER = re.compile(
-    r"\b(?:not|never|nor?|none|without|cannot|false|but|except|unless|until|till|if|principle|part|theory|reservations?|"
+    r"\b(?:not|never|nor?|none|without|cannot|false|but|except|unless|until|till|if|principle"
+    r"|part|theory|reservations?|"
     r"(?:un)?condition\w*|nothing|nobody|void|provisional\w*|tentativ\w*|review|discussion|consideration|"
     r"revo\w+|rescin\w+|over(?:turn|rul|rid|thr)\w+|revers\w+|repeal\w*|annul\w*|cancel\w*|invalid\w*|nullif\w*|"
     r"withdr\w+|remov\w+|undo\w*|abandon\w*|drop(?:ped|s)\b|veto\w*|reject\w*|declin\w*|den(?:y|ied)|refus\w+|"
     r"obsole\w+|deprecat\w*|replaced|sup+er[sc]\w+d|retire\w*|expire\w*|outdated|postpon\w*|defer\w*|discard\w*|"
-    r"draft|wip|pending|tbd|paus\w+|suspend\w*|stale|dead|closed|end(?:s|ed)|ceas\w+|stopp?\w*|longer|old|former\w*|others?)\b|n[’']t\b",
+    r"draft|wip|pending|tbd|paus\w+|suspend\w*|stale|dead|closed|end(?:s|ed)|ceas\w+|stopp?\w*"
+    r"|longer|old|former\w*|others?)\b|n[’']t\b",
     re.IGNORECASE,
 )
 """Words that no name is made of; a text with one of them says more than "accepted"."""
@@ -84,7 +91,8 @@ _OVERTURNS = re.compile(
     r"|over(?:turn|rul)\w+|revers\w+|reverted|repeal\w*|annul\w*|cancel\w*|invalid\w*|nullif\w*|void|undone|removed"
     r"|(?:no|any) (?:longer|more)|anymore|instead|moved|switched|changed|stopped|discarded|retired|expire[sd]|outdated"
     r"|historical|ratified|proposed|draft|only if|unless|until \\d+|pending|provided that|on condition"
-    r"|not (?:\w+ )?(?:valid|appl\w+|hold|true|in (?:force|effect|use)|final|accepted|approved|agreed|decided|followed|use))\b"
+    r"|not (?:\w+ )?(?:valid|appl\w+|hold|true|in (?:force|effect|use)|final|accepted|approved"
+    r"|agreed|decided|followed|use))\b"
     r"|n[’']t (?:\w+ )?(?:valid|apply|hold|true|use|follow)\b|[❌👎🚫⛔🛑]",
     re.IGNORECASE,
 )
