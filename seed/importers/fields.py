@@ -138,7 +138,7 @@ def _table(lines: list[str], index: int) -> list[tuple[str, str, int]]:
 def _is_header(names: list[str], cells: list[str], below: str) -> bool:
     """Whether a row over a rule names columns; ``| Status | Accepted |`` over ``| Date | ... |`` is a pair itself."""
     if (
-        len(cells) == 2
+        len(cells) == 2  # noqa: PLR2004 - a name and its value
         and normal_name(_cells(below)[0])
         and not re.fullmatch(r"date", cells[1].strip(" *"), re.IGNORECASE)
     ):

@@ -90,7 +90,7 @@ _OVERTURNS = re.compile(
     rf"\b(?:{SUPERSEDED}|replaced|obsolete\w*|deprecated|rejected|declined|vetoed|withdr\w+|abandoned|revo\w+|rescin\w+"
     r"|over(?:turn|rul)\w+|revers\w+|reverted|repeal\w*|annul\w*|cancel\w*|invalid\w*|nullif\w*|void|undone|removed"
     r"|(?:no|any) (?:longer|more)|anymore|instead|moved|switched|changed|stopped|discarded|retired|expire[sd]|outdated"
-    r"|historical|ratified|proposed|draft|only if|unless|until \\d+|pending|provided that|on condition"
+    r"|historical|ratified|proposed|draft|only if|unless|until \d+|pending|provided that|on condition"
     r"|not (?:\w+ )?(?:valid|appl\w+|hold|true|in (?:force|effect|use)|final|accepted|approved"
     r"|agreed|decided|followed|use))\b"
     r"|n[’']t (?:\w+ )?(?:valid|apply|hold|true|use|follow)\b|[❌👎🚫⛔🛑]",
