@@ -24,6 +24,7 @@ class Notes:
 
     decided: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    dangling: set[str] = field(default_factory=set)
 
 
 def status(page: Page, missing: str, notes: Notes) -> tuple[str, str]:
@@ -69,11 +70,11 @@ def _gravest(said: list[tuple[Field, wording.Reading]], notes: Notes) -> tuple[F
     """Return the first status said, or a later one that puts the record further out of force; doubts say both."""
     chosen = first = said[0]
     for item, reading in said[1:]:
-        if reading.status in {"unknown", first[1].status} and item.value != marks.STRUCK_OUT:
+        if reading.status in {"unknown", first[1].status} and not reading.reserved and item.value != marks.STRUCK_OUT:
             continue
         notes.doubts.append(f"{item.where} says {reading.status!r}, {first[0].where} {first[1].status!r}")
         struck = item.value == marks.STRUCK_OUT and chosen[1].status in {"accepted", "proposed"}
-        graver = _GRAVITY.get(reading.status, 0) > _GRAVITY.get(chosen[1].status, 9)
+        graver = _GRAVITY.get(reading.status, int(reading.reserved)) > _GRAVITY.get(chosen[1].status, 9)
         if struck or (graver and item.name == "status" and not item.where.startswith("line") and not chosen[1].note):
             chosen = (item, reading)
     return chosen
@@ -118,6 +119,7 @@ def relate(page: Page, name: Name, index: Index, notes: Notes) -> dict[str, list
             relation = relations.PARTLY.get(claim.relation, claim.relation) if claim.partial else claim.relation
             if not target.id:
                 if claim.certain:
+                    notes.dangling |= {relation} if "refers to the record itself" not in target.doubt else set()
                     notes.doubts.append(f"{relation} at {where} leads nowhere: {target.doubt}")
             elif not claim.certain:
                 said = f"{where}: {claim.quote[:80]!r} is not said of the whole record"
@@ -167,11 +169,14 @@ def says_nothing(page: Page) -> bool:
 def settle(state: tuple[str, str], links: Mapping[str, list[str]], notes: Notes) -> tuple[str, str]:
     """Return the status in the light of the relations: a successor named, and no status, means superseded."""
     successors = links.get("superseded_by")
-    if state == ("unknown", "") and successors:
-        notes.decided.append(f"status superseded: it names its successor {successors[0]}")
-        return "superseded", ""
+    if state[0] == "unknown" and (successors or "superseded_by" in notes.dangling):
+        notes.decided.append(f"status superseded: it names its successor {(successors or ['which is not here'])[0]}")
+        return "superseded", state[1]
     if state[0] == "superseded" and not successors:
         notes.doubts.append("superseded, but by which record is not written")
+    if state[0] == "accepted" and "superseded_by" in notes.dangling and not successors:
+        notes.decided.append("status superseded: it names a successor that is not here")
+        return "superseded", state[1]
     if state[0] == "accepted" and successors:
         notes.doubts.append(f"the status says accepted, yet it is written to be superseded by {successors[0]}")
     return state

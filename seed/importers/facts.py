@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from seed import secrets
 from seed.edit import write
 from seed.errors import SidecarError
+from seed.importers import ended
 from seed.importers.files import mark
 from seed.importers.model import Document, Imported, ImportReport, Skipped
 from seed.importers.naming import check_prefix, clean
@@ -62,7 +63,8 @@ def read_notes(document: Document, wanted: Wanted, present: Sequence[Present]) -
     ids = _ids(kept, earlier, prefix, {one.record.id.casefold() for one in present})
     into = wanted.into or f"knowledge/{wanted.kind}s"
     by_id = {one.record.id: one for one in earlier}
-    records = [_imported(note, ids[n], by_id.get(ids[n]), wanted, document, into) for n, note in enumerate(kept)]
+    whole = ended.of_document(document.text)
+    records = [_imported(note, ids[n], by_id.get(ids[n]), wanted, document, into, whole) for n, note in enumerate(kept)]
     gone = [one for one in earlier if one.record.id not in set(ids) and one.record.status != "historical"]
     if wanted.retire:
         records += [_retired(one, document.path) for one in gone]
@@ -133,16 +135,19 @@ def _tags(note: Note) -> tuple[str, ...]:
 
 
 def _imported(
-    note: Note, ident: str, earlier: Present | None, wanted: Wanted, document: Document, into: str
+    note: Note, ident: str, earlier: Present | None, wanted: Wanted, document: Document, into: str, whole: str
 ) -> Imported:
     lines = str(note.first) if note.first == note.last else f"{note.first}-{note.last}"
-    data: dict[str, object] = {"id": ident, "kind": wanted.kind, "title": note.title, "status": "unverified"}
+    reason = ended.of_note(note) or whole
+    status = "historical" if reason else "unverified"
+    data: dict[str, object] = {"id": ident, "kind": wanted.kind, "title": note.title, "status": status}
     data |= {"date": note.date} if note.date else {}
     data |= {"tags": list(_tags(note))} if _tags(note) else {}
     data |= {"trust": "agent_generated", "source": [{"path": document.path, "lines": lines}]}
     body = note.body or (f"{note.title}\n" if wanted.kind == "finding" else "")
     data |= {"body": body} if body else {}
     decided = [f"{note.title[:60]!r} from line{'s' if '-' in lines else ''} {lines}"]
+    decided += [f"historical: {reason}"] if reason else []
     if earlier and (earlier.record.title, earlier.record.body) != (note.title, body):
         decided.append(f"changed: it was {earlier.record.title[:60]!r}")
     target = earlier.path if earlier else f"{into}/{ident}.yaml"

@@ -9,7 +9,8 @@ from seed.importers.words import BY_ABROAD, RETIRED_ABROAD, SUPERSEDED
 
 _SUPERSEDED = rf"(?:{SUPERSEDED}|replaced|obsoleted|supplanted)"
 _ALIASES = {
-    "status": r"(?:adr |rfc |decision |document |current |record )?stat(?:us|e)|status of (?:the|this) \w+"
+    "status": r"(?:adr |rfc |decision |document |current |record )?stat(?:us|e)"
+    r"|status of (?:the|this) (?:adr|decision|record|proposal|document|memo|rfc|pep|kep|specification)"
     r"|statut|estado|stato|ステータス|状态|狀態",
     "stage": r"stage",
     "state": r"state|(?:adr|decision)[ -]state|disposition",
@@ -128,10 +129,21 @@ def _table(lines: list[str], index: int) -> list[tuple[str, str, int]]:
         return []  # "**Status:** accepted | **Date:** 2020-01-31" is no row
     names = [normal_name(cell) for cell in cells]
     below = lines[index + 1 : index + 3]
-    if len(below) == 2 and _RULE.match(below[0]) and "-" in below[0] and sum(map(bool, names)) > 1:  # noqa: PLR2004
+    if len(below) == 2 and _RULE.match(below[0]) and "-" in below[0] and _is_header(names, cells, below[1]):  # noqa: PLR2004
         values = _cells(below[1])
         return [(name, value, 3) for name, value in zip(names, values, strict=False) if name]
     return [(names[0], cells[1], 1)] if len(cells) > 1 and names[0] else []
+
+
+def _is_header(names: list[str], cells: list[str], below: str) -> bool:
+    """Whether a row over a rule names columns; ``| Status | Accepted |`` over ``| Date | ... |`` is a pair itself."""
+    if (
+        len(cells) == 2  # noqa: PLR2004 - a name and its value
+        and normal_name(_cells(below)[0])
+        and not re.fullmatch(r"date", cells[1].strip(" *"), re.IGNORECASE)
+    ):
+        return False
+    return sum(map(bool, names)) > 1
 
 
 def _cells(row: str) -> list[str]:

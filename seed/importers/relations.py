@@ -87,10 +87,15 @@ def from_field(relation: str, value: str, definitions: Mapping[str, str], index:
         text, links = tokenise(_DATE.sub(" ", line), definitions)
         text = re.sub(r"^\W*(?:by|with)\b", "", text, flags=re.IGNORECASE)
         found = _mentions(text, links, index, loose=True)
-        whole = text.strip(" *-\"'")
+        whole = _shown(text, links).strip(" *-\"'")
         refs += found or ([Ref(whole)] if re.search(r"\w", whole) else [])
     quote = " ".join(value.split())[:120]
     return Claim(relation, tuple(refs), quote, bool(_PART.search(value))) if refs else None
+
+
+def _shown(text: str, links: list[Ref]) -> str:
+    """Return a text with its links as they are shown."""
+    return TOKEN.sub(lambda match: f"[{links[int(match[1])].text}]", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ class _Sentence:
     context: Context
 
     def quote(self) -> str:
-        return TOKEN.sub(lambda match: f"[{self.links[int(match[1])].text}]", self.text.strip())[:120]
+        return _shown(self.text.strip(), self.links)[:120]
 
     def mentions(self, text: str, *, loose: bool = False) -> list[Ref]:
         return _mentions(text, self.links, self.index, loose=loose)
@@ -124,7 +129,7 @@ def from_text(text: str, context: Context, definitions: Mapping[str, str], index
     chunks = (tokens[n : n + _CHUNK] for n in range(0, len(tokens), _CHUNK))
     for match in _BY_EAST.finditer(tokens[:_CHUNK]) if context == "status" else ():
         if refs := _mentions(match["who"] or match["whom"], links, index, loose=True):
-            yield Claim("superseded_by", tuple(refs), match[0][:120])
+            yield Claim("superseded_by", tuple(refs), _shown(match[0], links)[:120])
     for piece in (piece for chunk in chunks for piece in _SENTENCE.split(_DATE.sub(" ", chunk))):
         sentence = _Sentence(piece, links, index, context)
         verbs = list(_VERB.finditer(piece))

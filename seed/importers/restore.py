@@ -87,9 +87,12 @@ def _target(path: str, into: str) -> str:
 def _never_revived(found: list[_Restored], present: Sequence[tuple[str, Record]]) -> list[_Restored]:
     targets = {one.target for one in found}
     others = [record for path, record in present if path not in targets]
+    here = dict(present)
     states = standings([*(one.record for one in found), *others])
+    as_kept = standings([*(here.get(one.target, one.record) for one in found), *others])
     checked = []
-    for one, state in zip(found, states, strict=False):
+    for one, written, kept in zip(found, states, as_kept, strict=False):
+        state = kept if kept.status in IN_FORCE else written  # a file that was edited is kept: what it says counts
         was = one.kept.effective
         ended = was == "historical" and one.record.valid_until  # the clock says so here too
         if not was or was in IN_FORCE or state.status not in IN_FORCE or ended or one.record.kind == "history":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from seed.importers import force
 from seed.importers.words import ANY, RETIRED, meaning, meanings, sign
 
 _DATE = r"\(?(?:on |as of |since )?\d[\d./-]{5,9}\)?|\(?\d{1,2}(?:st|nd|rd|th)? \w{3,9},? \d{4}\)?"
@@ -34,8 +35,9 @@ _MENU = re.compile(
 _BY_EAST = re.compile(
     r"被[^。]{0,80}?(?:取代|替代|代替|替换|替換)|(?:に|によって|により)(?:よって)?(?:置き換え|取って代わ|廃止)"
 )
+STRUCK = re.compile(r"~~.*?~~|<(?P<tag>del|s|strike)\b[^<>]{0,200}>.*?(?:</(?P=tag)>|$)", re.DOTALL | re.IGNORECASE)
 ENOUGH = 4000  # characters of a section in which a status stands
-_FINAL = ("rejected", "deprecated", "superseded")
+_FINAL = force.FINAL
 _EARLIER = re.compile(r"\b(?:was|previously|formerly|originally|once)\b|\($", re.IGNORECASE)
 _HEDGED = re.compile(
     r"accepted\W{0,3}\?|\btentativ|\bprovisional|\bsubject to\b|\baccepted until\b"
@@ -53,17 +55,22 @@ _ARROW = re.compile(r"^\W*(?:→|->|=>|➜|➡|⇒|⟶|»|then\b|now\b|, now\b|b
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A status read from text: "" where none was said. ``doubt`` and ``note`` are for a person to look at."""
+    """A status read from text: "" where none was said. ``doubt`` and ``note`` are for a person to look at.
+
+    ``reserved``: it is unknown since something is said against its being in force.
+    """
 
     status: str
     raw: str = ""
     doubt: str = ""
     note: str = ""
+    reserved: bool = False
 
 
 def clean(text: str) -> str:
     """Strip Markdown and HTML decoration: links and badges to their text, struck text away."""
-    text = re.sub(r"~~.*?~~|:[a-z][a-z0-9_+-]{2,30}:", "", text)
+    text = STRUCK.sub("", text)
+    text = re.sub(r":[a-z][a-z0-9_+-]{2,30}:", "", text)
     text = re.sub(r"!?\[([^\]]{0,300})\](?:\([^)]{0,2000}\)|\[[^\]]{0,300}\])", r"\1", text)
     text = re.sub(r"<[^<>]{1,200}>|\\(?=\W)", " ", text)
     return re.sub(r"[*`\"“”]|(?<![^\W_])_+|_+(?![^\W_])", "", text)
@@ -72,20 +79,50 @@ def clean(text: str) -> str:
 def read(value: str) -> Reading:
     """Read a status line or section. ``raw`` keeps the wording, on one line of 300 characters at most."""
     value = value[:ENOUGH]
-    lines = _lines(value)
     raw = " ".join(value.split())
     raw = raw if len(raw) <= 300 else raw[:299] + "…"  # noqa: PLR2004 - stated above
+    value, struck = STRUCK.subn(" ", value)
+    lines = _lines(value)
+    if struck and not lines:
+        return Reading("unknown", raw, f"the status {raw[:80]!r} is struck out", reserved=True)
     if reason := _no_status(value, lines):
         return Reading("", "", reason if raw else "")
+    reading = _stated(lines, raw)
+    return _in_force(reading, value, lines) if reading.status in {"accepted", "unknown"} else reading
+
+
+def _stated(lines: list[str], raw: str) -> Reading:
+    """Read what the lines lead with, whatever else they say."""
     status, note = ("superseded", "") if _BY_EAST.search(raw) else _from_lines(lines)
     if status in _FINAL and re.search(r"\b(?:for|only)\b", lines[0]) and _STILL.search(" ".join(lines)):
-        status, note = "accepted", f"{raw[:80]!r} says that something of it is still in force"
+        return Reading("accepted", raw, note=f"{raw[:80]!r} says that something of it is still in force")
     if not status:
         return _from_prose(lines, raw)
     if status == "accepted" and not note and _HEDGED.search(lines[0]):
-        return Reading("unknown", raw, f"{raw[:80]!r} is accepted with a reservation: set it by hand")
+        return Reading("unknown", raw, f"{raw[:80]!r} is accepted with a reservation: set it by hand", reserved=True)
     doubtful = re.match(r"\W*provisional\b", raw, re.IGNORECASE)
     return Reading(status, raw, "provisional: read as not decided yet" if doubtful else "", note)
+
+
+def _in_force(reading: Reading, value: str, lines: list[str]) -> Reading:
+    """Take "accepted" at its word only where nothing else is said; a word that ends a record wins over it."""
+    if "still in force" in reading.note:
+        return reading
+    said = "\n".join(_lines(force.without_links(value)) or lines)
+    left = force.rest(said) if reading.status == "accepted" else said
+    if not left:
+        return reading
+    if status := force.ended(left, _LEAD):
+        return Reading(status, reading.raw)
+    if reading.status == "unknown":
+        return replace(reading, reserved=reading.reserved or force.warns(said))
+    doubt = f"{reading.raw[:80]!r} says more than accepted ({shown(left)[:80]!r}): set it by hand"
+    return Reading("unknown", reading.raw, doubt, reserved=True)
+
+
+def shown(text: str) -> str:
+    """Return a text on one line, marks of links as words."""
+    return " ".join(re.sub("\ue000\\d*\ue001?", "[link]", text).split())
 
 
 def _no_status(value: str, lines: list[str]) -> str:

@@ -27,7 +27,8 @@ _ENGLISH = {
     r"|vetoed|killed|won'?t (?:do|fix)|wontfix|turned down",
     "deprecated": r"deprecated|obsolete|retired|reverted|rolled back|discontinued|outdated|expired|archived"
     r"|no longer (?:relevant|valid|applicable|applies|in use|used|in force|needed)"
-    r"|inactive|phased out|sunset(?:ted)?|end[- ]of[- ]life",
+    r"|revoked|rescinded|repealed|overturned|overruled|annulled|invalidated|nullified|removed|undone|void(?:ed)?"
+    r"|no longer \w+|inactive|phased out|sunset(?:ted)?|end[- ]of[- ]life",
     "superseded": rf"{SUPERSEDED}|replaced|obsoleted|supplanted|overridden|succeeded",
     "historical": r"historical",
 }

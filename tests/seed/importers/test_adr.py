@@ -448,3 +448,28 @@ def test_no_text_makes_reading_endless(piece: str) -> None:
     started = time.perf_counter()
     adr.read_documents([Document("0001-a.md", text)], prefix="x")
     assert time.perf_counter() - started < 10  # quadratic, it takes minutes; this leaves room for a busy machine
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# 7. This\n\n| Status | Accepted |\n|---|---|\n| Date | 2020-01-31 |\n", "accepted"),
+        ("# 7. This\n\n| Status | Rejected |\n|---|---|\n| Date | 2020-01-31 |\n", "rejected"),
+        ("# 7. This\n\n## Status\n\nSuperseded by ADR 99\n", "superseded"),
+        ("---\nstatus: accepted\nsuperseded-by: https://example.org/9\n---\n# 7. This\n", "superseded"),
+        ("---\nsuperseded-by: ADR-99\n---\n# 7. This\n", "superseded"),
+        ("---\nstatus: accepted\n---\n# 7. This\n\n## Status\n\nAccepted if it works\n", "unknown"),
+        ("# 7. This\n\n## Status of the migration\n\nDone\n", "unknown"),
+        ("# 7. This\n\n## API\n\nStatus: accepted is returned by the API\n", "unknown"),
+    ],
+)
+def test_nothing_is_in_force_by_a_misread_place(one: One, text: str, expected: str) -> None:
+    """A pair in a header row is read; a successor that is not here retires; a heading about other work says nothing."""
+    assert one(text).record["status"] == expected
+
+
+def test_no_mark_of_a_link_is_shown(one: One) -> None:
+    """What the report quotes has links by their text."""
+    found = one("# 7. This\n\n## 状态\n\n被 [2](0002-other-2.md) 取代\n")
+    assert "\ue000" not in " ".join((*found.decided, *found.doubts))
+    assert "\ue001" not in " ".join((*found.decided, *found.doubts))

@@ -207,3 +207,24 @@ def test_no_word_is_lost(forms: list[str]) -> None:
         said = " ".join(f"{note.title} {note.body}" for note in found)
         words = re.findall(r"w\d+", text)
         assert {word for word in words if not re.search(rf"\b{word}\b", said)} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- ~~Use the old quay.~~\n", "historical"),
+        ("- <del>Use the old quay.</del>\n", "historical"),
+        ("- Use the old quay (obsolete)\n", "historical"),
+        ("- Deprecated: use the old quay\n", "historical"),
+        ("# N\n\n## Old rules (no longer valid)\n\n- Be late.\n", "historical"),
+        ("# N\n\n## Deprecated\n\n- Be late.\n", "historical"),
+        ("---\nstatus: superseded\n---\n# Quay\n\n- Be late.\n", "historical"),
+        ("- Be on time.\n", "unverified"),
+        ("- Replaced the pump in May.\n", "unverified"),
+    ],
+)
+def test_what_a_file_marks_as_ended_is_historical(text: str, expected: str) -> None:
+    """An item struck out, marked, under such a heading or in such a page comes in as history, with the reason."""
+    (one,) = notes(text, split="item").records
+    assert one.record["status"] == expected
+    assert any("historical:" in said for said in one.decided) == (expected == "historical")
