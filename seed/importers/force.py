@@ -21,7 +21,7 @@ _BODY = (
 _CAPITAL = r"(?-i:[A-Z\u00c0-\u00de][\w'’.-]*|[A-Z]\.)"
 _REF = (
     r"(?:\ue000|https?://\S+|(?:(?:adrs?|rfcs?|pr|mr|issue|ticket|decision|record|kep|pep|sprint|release|version|no\.?)"
-    r"[-_ #.]{0,2})?[#!]?\d{1,6}|[a-z][\w.]*(?:[-_][\w.]+)*[-_]\d+[\w-]*|\d+[-_][\w.-]+)"
+    r"[-_ #.]{0,2})?[#!]?\d{1,6}|[a-z][\w.-]{0,80}[-_]\d+[\w-]*|\d+[-_][\w.-]+)"
 )
 _NAME = (
     rf"(?:{_DATE}|{_REF}|v\d+(?:\.\w+)*|@[\w./-]+|[\w.+-]+@[\w.-]+|(?:the |our "
