@@ -12,7 +12,7 @@ from seed.importers.files import mark
 from seed.importers.model import Imported, ImportReport, Skipped
 from seed.lifecycle import standings
 from seed.reader import build_record
-from seed.record import Record, valid_id
+from seed.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -130,11 +130,3 @@ def checked_target(into: str) -> str:
     if parts[0] != ROOT or ".." in parts or not all(parts):
         raise SidecarError(f"--into {into!r} is not below {ROOT}/", f"name a folder below it, e.g. {ROOT}/imported")
     return "/".join(parts)
-
-
-def clean_id(text: str) -> str:
-    """Return an id that a page from elsewhere can have."""
-    from seed.importers.naming import MAX_ID, clean
-
-    found = clean(text)[:MAX_ID].rstrip("-._")
-    return found if valid_id(found) else clean(f"x-{found}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from sidecar.exporters.collect import Export, Item, counted
 from sidecar.exporters.page import ENDING, Look, escaped, page
 
-MADR_VERSION = "4.0"
-
 
 def files(export: Export) -> dict[str, str]:
     """Return path -> text of every page, with a README that lists them by status."""

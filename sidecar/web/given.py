@@ -11,7 +11,6 @@ from sidecar.query import Query, checked
 
 SIZE = 50
 """Records on a page of a list."""
-FILTERS = ("kind", "status", "tag", "path", "workspace", "trust", "after", "before")
 
 
 @dataclass(frozen=True, slots=True)

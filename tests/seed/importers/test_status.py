@@ -290,3 +290,8 @@ def test_any_text_reads(text: str) -> None:
     assert status.read(text).status in {
         *("", "unknown", "accepted", "proposed", "rejected", "deprecated", "superseded", "historical")
     }
+
+
+def test_a_long_stem_is_read() -> None:
+    """A name of thousands of hyphens and underscores is no acceptance, and reading it comes to an end."""
+    assert status.read("Accepted by " + "a-b_" * 900).status != "accepted"
