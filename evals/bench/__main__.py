@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-_PART_NAMES = "search, words, opening, seeding, cold, peers"
+_PART_NAMES = "search, words, opening, seeding, cold, start, hooks, load, history, peers"
 RESULTS = Path(__file__).parent / "results"
 _THREADS = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -57,7 +57,7 @@ def _options() -> argparse.Namespace:
 
 
 def _parts(options: argparse.Namespace) -> dict[str, Callable[[Path], Iterator[Any]]]:
-    from evals.bench import cold, opening, peers, search, seeding, terms
+    from evals.bench import cold, hooks, load, opening, peers, search, seeding, sessions, start, terms
 
     quick = options.quick
     return {
@@ -66,6 +66,10 @@ def _parts(options: argparse.Namespace) -> dict[str, Callable[[Path], Iterator[A
         "opening": lambda scratch: opening.figures(scratch, quick=quick),
         "seeding": lambda scratch: seeding.figures(scratch, quick=quick, full=options.full),
         "cold": lambda scratch: cold.figures(scratch, quick=quick),
+        "start": lambda scratch: start.figures(scratch, quick=quick),
+        "hooks": lambda scratch: hooks.figures(scratch, quick=quick),
+        "load": lambda scratch: load.figures(scratch, quick=quick),
+        "history": lambda scratch: sessions.figures(scratch, options.peers, quick=quick),
         "peers": lambda scratch: peers.figures(scratch, options.peers, quick=quick),
     }
 

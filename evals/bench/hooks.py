@@ -1,7 +1,7 @@
-"""What the hooks add to ``git commit``: python -m evals.bench.hooks [RECORDS]... (141 and 10000 by default).
+"""What the hooks add to ``git commit``: python -m evals.bench --only hooks.
 
 Commits with and without hooks take turns in one repository, so that load on the machine falls on both alike. Each
-waits for the background work of the one before. Figures are milliseconds of wall time: median and 95th percentile, and
+waits for the background work of the one before. Figures are milliseconds of wall time; the note says what is added to
 the processor's time of what a commit waits for, which a busy machine changes less.
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import resource
 import statistics
-import sys
-import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+from evals.bench.figure import Figure, figure, milliseconds
 from seed.git.command import run_git
 from seed.git.repository import open_repository
 from seed.store.lock import exclusive
@@ -22,7 +22,8 @@ from seed.store.paths import store_folder
 from sidecar.hooks.install import install
 from sidecar.provider import Provider
 
-ROUNDS = {"touches no record": 60, "touches one record": 15}
+SIZES, QUICK = (141, 10_000), (141,)
+ROUNDS = {"no record": 40, "one record": 15}
 POLICY = "format: 1\nembedder: {model: toy, languages: 'off'}\n"
 RECORD = """id: decision-{0:05}
 kind: decision
@@ -34,12 +35,12 @@ body: |
 """
 
 
-def main() -> None:
-    """Measure on repositories of the sizes named on the command line."""
-    for size in [int(word) for word in sys.argv[1:]] or [141, 10_000]:
-        with tempfile.TemporaryDirectory() as folder:
-            os.environ["SIDECAR_HOME"] = f"{folder}/home"
-            _measure(_repository(Path(folder) / "repository", size), size)
+def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
+    """Measure commits that touch no record and one, against the same commits without hooks."""
+    for size in QUICK if quick else SIZES:
+        folder = _repository(scratch / f"{size}", size)
+        for what, path in (("no record", "code.txt"), ("one record", "knowledge/00/decision-00000.yaml")):
+            yield _measured(folder, f"{size:,} records", what, path)
 
 
 def _repository(folder: Path, size: int) -> Path:
@@ -58,25 +59,22 @@ def _repository(folder: Path, size: int) -> Path:
     return folder
 
 
-def _measure(folder: Path, size: int) -> None:
-    print(f"{size} records, ms: median (p95)")
-    for what, path in (("touches no record", "code.txt"), ("touches one record", "knowledge/00/decision-00000.yaml")):
-        times: dict[bool, list[float]] = {False: [], True: []}
-        spent: dict[bool, list[float]] = {False: [], True: []}
-        for number in range(2 * ROUNDS[what]):
-            hooked = number % 2 == 1
-            with (folder / path).open("a") as file:
-                file.write(f"  line {number}\n")
-            run_git(["add", path], folder)
-            before = _processor()
-            times[hooked].append(_commit(folder, hooked=hooked))
-            spent[hooked].append(_processor() - before)
-            _settle(folder)
-        without, hooks = (statistics.median(times[key]) for key in (False, True))
-        processor = statistics.median(spent[True]) - statistics.median(spent[False])
-        print(f"  {what}, {ROUNDS[what]} commits each: without {_show(times[False])}, with {_show(times[True])}, "
-              f"adds {hooks - without:.1f} ms, ratio {hooks / without:.2f}; "
-              f"of processor time it adds {processor:.1f} ms", flush=True)  # fmt: skip
+def _measured(folder: Path, records: str, what: str, path: str) -> Figure:
+    times: dict[bool, list[float]] = {False: [], True: []}
+    spent: dict[bool, list[float]] = {False: [], True: []}
+    for number in range(2 * ROUNDS[what]):
+        hooked = number % 2 == 1
+        with (folder / path).open("a") as file:
+            file.write(f"  line {number}\n")
+        run_git(["add", path], folder)
+        before = _processor()
+        times[hooked].append(milliseconds(lambda hooked=hooked: _commit(folder, hooked=hooked)))  # type: ignore[misc]
+        spent[hooked].append(_processor() - before)
+        _settle(folder)
+    ratio = statistics.median(one / other for other, one in zip(times[False], times[True], strict=True))
+    adds, processor = (statistics.median(t[True]) - statistics.median(t[False]) for t in (times, spent))
+    return figure(f"git commit with hooks, {records}, touches {what}", times[True], of="the same commit without hooks",
+                  ratio=ratio, note=f"the hooks add {adds:.1f} ms, {processor:.1f} ms of processor time")  # fmt: skip
 
 
 def _processor() -> float:
@@ -85,11 +83,9 @@ def _processor() -> float:
     return (used.ru_utime + used.ru_stime) * 1000
 
 
-def _commit(folder: Path, *, hooked: bool) -> float:
+def _commit(folder: Path, *, hooked: bool) -> None:
     off = [] if hooked else ["-c", f"core.hooksPath={os.devnull}"]
-    start = time.perf_counter()
     run_git([*off, "commit", "-q", "-m", "change"], folder)
-    return (time.perf_counter() - start) * 1000
 
 
 def _settle(folder: Path) -> None:
@@ -100,11 +96,3 @@ def _settle(folder: Path) -> None:
         time.sleep(0.02)
     with exclusive(store_folder(repo.name, repo.common) / "hooks.lock", 120.0):
         return
-
-
-def _show(times: list[float]) -> str:
-    return f"{statistics.median(times):.1f} ({statistics.quantiles(times, n=20)[-1]:.1f})"
-
-
-if __name__ == "__main__":
-    main()

@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evals.bench.project import RECORDS, Project
+from evals.bench.figure import Figure
+from evals.bench.project import RECORDS, Project, made
 
 SERVERS, CLIENTS = 2, 8
+_SECONDS, _QUICK = 30.0, 6.0
 _COMMIT_SECONDS, _KILL_SECONDS = 1.0, 3.0
 _EDITION = re.compile(r"edition(\d+)\b")
 _QUESTION = {"question": "orders live in store", "limit": RECORDS}
@@ -31,6 +33,17 @@ class Seen:
     seconds: list[float] = field(default_factory=list)
     stale: int = 0
     wrong: list[str] = field(default_factory=list)
+
+
+def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
+    """Measure answers over HTTP from two servers to eight clients while HEAD moves on and seeders are killed."""
+    seconds = _QUICK if quick else _SECONDS
+    told = run(made(scratch), seconds)
+    moving = f"{told['editions']} commits and {told['killed']} killed seeders in {seconds:g} s"
+    checked = f"{told['wrong']} of {told['answers']} answers wrong; {moving}"
+    yield Figure("an answer under load, median", told["p50_ms"] or 0.0, "ms", repeats=told["answers"], note=checked)
+    yield Figure("an answer under load, 99th percentile", told["p99_ms"] or 0.0, "ms", repeats=told["answers"])
+    yield Figure("answers under load", told["per_second"], "a second")
 
 
 def run(project: Project, seconds: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-SCHEME = "changepoint-v1"
+SCHEME = "structural-v1"
 
 
 def vector_path(archive: str) -> Path:

@@ -1,7 +1,7 @@
-"""How soon the server answers with nothing seeded: python -m evals.bench.start [RECORDS] (20000 by default).
+"""How soon the server answers with nothing seeded: python -m evals.bench --only start.
 
 Starts the server on an empty store beside that many records, and beside none, in turns; `initialize` and the first
-call of recall are timed. Wall time, and the processor time of the server alone, which load on the machine leaves be.
+call of recall are timed. Wall time; the note says the server's processor time, which load on the machine leaves be.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from evals.bench.figure import Figure, figure
 from evals.bench.hooks import RECORD
 from seed.git.command import run_git
 from seed.git.repository import open_repository
@@ -24,23 +25,23 @@ from seed.store.lock import holder
 from seed.store.paths import store_folder
 
 ROUNDS = 5
+RECORDS, QUICK = 20_000, 1000
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 QUESTION = {"name": "recall", "arguments": {"question": "Which reason does the choice have?"}}
 
 
-def main() -> None:
-    """Measure, and print one line for each repository."""
-    size = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        sides = {f"{count} records": _repository(Path(folder) / str(count), count) for count in (0, size)}
-        rounds: dict[str, list[tuple[float, float, float, str]]] = {name: [] for name in sides}
-        for number in range(ROUNDS):
-            for name, repository in sides.items():
-                rounds[name].append(_start(repository, f"{folder}/home-{number}-{name[0]}"))
-    for name, found in rounds.items():
-        wall, processor, call = (statistics.median(times) for times in list(zip(*found, strict=True))[:3])
-        print(f"{name}: initialize {wall:.2f} s ({processor:.2f} s of processor), first call {call:.2f} s")
-        print(f"  {found[-1][3]}")
+def figures(scratch: Path, *, quick: bool) -> Iterator[Figure]:
+    """Measure a start beside many records with nothing seeded, against one beside none."""
+    size = QUICK if quick else RECORDS
+    sides = [_repository(scratch / str(count), count) for count in (size, 0)]
+    rounds = [[_start(side, str(scratch / f"home-{n}-{at}")) for at, side in enumerate(sides)] for n in range(ROUNDS)]
+    many, none = zip(*rounds, strict=True)
+    what = f"{size:,} records and nothing seeded"
+    for name, at in ((f"serve to initialize, {what}", 0), (f"first call after it, {what}", 2)):
+        times = [1000 * one[at] for one in many]
+        ratio = statistics.median(one[at] / other[at] for one, other in zip(many, none, strict=True))
+        said = f"{statistics.median(one[1] for one in many):.2f} s of processor" if at == 0 else many[-1][3]
+        yield figure(name, times, aim=0 if at else 2000, of="beside no record", ratio=ratio, note=said)
 
 
 def _repository(folder: Path, size: int) -> Path:
@@ -90,7 +91,3 @@ def _processor(pid: int) -> float:
     except OSError:
         return float("nan")
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-if __name__ == "__main__":
-    main()

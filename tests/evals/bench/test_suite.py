@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from evals.bench import __main__ as suite
 from evals.bench import made, peers, plot
 from evals.bench.figure import Figure, figure
 
@@ -38,6 +40,12 @@ def test_a_peer_that_is_not_there_is_skipped_with_a_line(tmp_path: Path, capsys:
     assert list(peers.figures(tmp_path, None, quick=True)) == []
     assert list(peers._peer(tmp_path, "anla-archive", peers._anla, tmp_path, 10)) == []
     assert capsys.readouterr().out.count("skipped") == 2
+
+
+def test_every_part_of_the_suite_is_named_in_its_help() -> None:
+    """What --only takes is what there is."""
+    parts = suite._parts(Namespace(quick=True, full=False, peers=None))
+    assert ", ".join(parts) == suite._PART_NAMES
 
 
 def test_results_are_drawn_over_the_releases(tmp_path: Path) -> None:
