@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
@@ -16,7 +17,7 @@ from seed.text import cjk_share, is_cjk, terms
 from sidecar.corpus import Corpus
 from sidecar.distant import Distant, Nearby
 from sidecar.floor import digest
-from sidecar.floors import EVIDENCE, InForce, calibrate, shipped_glossary, shipped_probes
+from sidecar.floors import EVIDENCE, InForce, calibrate, probe_vectors, shipped_glossary, shipped_probes
 from sidecar.gloss import reverse, translate
 from sidecar.nearby import Nearbys
 from sidecar.plane import Nearness
@@ -165,6 +166,7 @@ class Meaning:
         if plane is None and (mark := (corpus.snapshot.key, slot)) in self._by_words:
             return self._by_words[mark]
         session.store.expect(term for probe in probes for term in terms(probe))
+        self._recollect(probes, corpus, way)
         made = calibrate(corpus, [self.phrase(probe, corpus, way) for probe in probes], fusion)
         if embedder is not None and stored and bool((stored[0] >= 0).all()):
             with suppress(StoreError):  # on a disk that takes no writing it is worked out again
@@ -173,6 +175,19 @@ class Meaning:
         if plane is None:  # words alone keep no plane in the store that the floor could stand beside
             self._by_words = {(corpus.snapshot.key, slot): floor}
         return floor
+
+    def _recollect(self, probes: Sequence[str], corpus: Corpus, way: Route) -> None:
+        """Have the probes' vectors at hand, from the store where it knows them: a change embeds none of them again."""
+        main, other = self._planes(corpus, way)
+        embedders = self.session.embedders(corpus.snapshot.policy) if main is not None or other is not None else ()
+        needed: list[tuple[Embedder, Sequence[str]]] = []
+        if main is not None:
+            needed.append((embedders[0], [self._words(text, corpus) for text in probes] if way.translated else probes))
+        if other is not None:
+            needed.append((embedders[-1], probes))
+        for embedder, texts in needed:
+            held = probe_vectors(self.session.store, embedder, texts)
+            self._vectors |= {(embedder.identity.digest, text): one for text, one in zip(texts, held, strict=True)}
 
     def _planes(self, corpus: Corpus, way: Route) -> tuple[Nearby | None, Nearby | None]:
         embedders = self.session.embedders(corpus.snapshot.policy) if way.first or way.second else ()

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from seed.embed.base import ToyEmbedder
 from seed.policy import Policy
@@ -65,3 +68,26 @@ def test_a_chinese_record_among_english_ones_is_found_by_its_own_words(
     monkeypatch.setattr(Meaning, "_words", lambda *_: "login")
     assert found() == []
     opened.close()
+
+
+def test_a_change_embeds_no_probe_again(
+    repository: Path, commit: Callable[..., str], record_text: Callable[..., str]
+) -> None:
+    """The floor after a change is worked out by a new process from the probes' kept vectors, in both languages."""
+    asked: list[str] = []
+
+    class Noting(ToyEmbedder):
+        def question(self, text: str) -> NDArray[np.float32]:
+            asked.append(text)
+            return super().question(text)
+
+    def seeded() -> set[str]:
+        asked.clear()
+        with closing(Provider(repository, embedders=lambda _: [Noting(), Noting(48, "other")])) as opened:
+            opened.seed()
+        return set(asked)
+
+    commit({"knowledge/a.yaml": record_text("a", title="Jobs run in a queue")})
+    assert len(seeded()) > 100
+    commit({"knowledge/b.yaml": record_text("b", title="Logs are JSON lines")})
+    assert seeded() == set()
