@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seed.record import SOURCES
 from seed.snapshot import Head
-from sidecar.quote import one_line, shorten
+from sidecar.quote import one_line, past_header, shorten
 
 if TYPE_CHECKING:
     from sidecar.open_items import OpenItem
@@ -240,7 +240,8 @@ def _with_passages(found: Answer, results: Sequence[Mapping[str, Any]]) -> Answe
     room = BRIEF_WIDTH * max(len(results), _BOUNDED) / _BOUNDED - width(found)
     each = min(max(room / len(results) - _KEY, _LEAST_PASSAGE), BRIEF_PASSAGE)
     for short, result in zip(found["results"], results, strict=True):
-        if text := " ".join(result.get("passage", {}).get("text", "").split()):
+        said = past_header(result.get("passage", {}).get("text", ""), result["title"])
+        if text := " ".join(said.split()):
             short["passage"] = _narrow(text, each)
     return found
 

@@ -10,6 +10,10 @@ _HIDDEN = "\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\U000e0000-\U000e01ef"
 _UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}{_HIDDEN}\u2028\u2029\ufeff\ufff9-\ufffb\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 _BMP = 0xFFFF
+_TOLD = re.compile(
+    r"\W*(?:date|decided|last updated)\W*:.*|#+\s*status\s*|\W*(?:status\W*:\W*)?(?:accepted|approved)\W*|\s*",
+    re.IGNORECASE,
+)
 MARGIN = "| "
 """In front of each quoted line, so that no line of a record can pass for one of the answer's own."""
 
@@ -41,3 +45,14 @@ def shorten(text: str, limit: int) -> str:
 def quoted(text: str, indent: str = "   ") -> str:
     """Return text with every line behind a margin."""
     return "\n".join(f"{indent}{MARGIN}{line}".rstrip() for line in safe(text).strip("\n").split("\n"))
+
+
+def past_header(text: str, title: str) -> str:
+    """Return a passage without what an answer says beside it: a leading title, date, and the word that it was accepted.
+
+    Anything else that a header says, such as what it is amended by, stays, and so does a passage of nothing else.
+    """
+    lines, heading = text.splitlines(), title.casefold()
+    told = (_TOLD.fullmatch(line) or (line.startswith("#") and heading in line.casefold()) for line in lines)
+    first = next((n for n, one in enumerate(told) if not one), 0)
+    return "\n".join(lines[first:])
