@@ -214,7 +214,7 @@ def run(embedder: Remembering, name: str = SETS[0], schemes: Sequence[str] = tup
 
 
 def run_chinese(embedder: Remembering, name: str) -> Score:
-    """Return the score of the default scheme on a set's questions in Chinese, by meaning and translated words."""
+    """Return the score of the default scheme on a set's questions in Chinese, by meaning; no word is translated."""
     asked, fillers = topics(name)
     cuts = [pieces(list(turns(asked, fillers, seed)), by_scheme(DEFAULT)) for seed in ARRANGEMENTS]
     return measure(f"{DEFAULT}, zh", cuts, [replace(one, question=one.question_zh) for one in asked], embedder)
