@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from evals.bench import segments as bench
 from seed.embed.base import ToyEmbedder
-from seed.text import content_words
+from seed.text import content_words, is_cjk
 from seed.transcript.segments import SCHEMES
 
 
@@ -19,6 +20,26 @@ def test_labels_are_distinctive_and_avoided(name: str) -> None:
     for one in asked:
         assert sum(one.anchor in text for text in everything) == 1, one.anchor
         assert not set(content_words(one.anchor)) & set(content_words(one.question)), one.anchor
+
+
+@pytest.mark.parametrize("name", bench.IN_CHINESE)
+def test_chinese_questions_avoid_their_anchor(name: str) -> None:
+    """Each topic of a set that is asked in Chinese has a question in Chinese, without a content word of its anchor."""
+    for one in bench.topics(name)[0]:
+        assert is_cjk(one.question_zh), one.anchor
+        assert not set(content_words(one.anchor)) & set(content_words(one.question_zh)), one.anchor
+
+
+def test_every_set_is_asked_and_those_with_chinese_questions_in_chinese(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A whole run reports every set, and once more each set that has questions in Chinese."""
+    score = bench.Score("structural", 9, 9.0, 0.5, 0.5, 0.5, 1.0, 0.1)
+    monkeypatch.setattr(bench, "run", lambda _embedder, _name: [score, score])
+    monkeypatch.setattr(bench, "run_chinese", lambda _embedder, _name: score)
+    bench.main(["--json"])
+    told = json.loads(capsys.readouterr().out)["sets"]
+    assert list(told) == ["topics", "second", "third", "second, in Chinese", "third, in Chinese"]
 
 
 @pytest.mark.parametrize("name", bench.SETS)
