@@ -28,7 +28,12 @@ FOUND = 200
 _FIRST = 4
 _COMMON, _RARE = 20, 1000
 """A word that more than one in twenty documents has, and more than a thousand, names no candidate by itself."""
-_BUILD_MEMORY = "512MB"
+_BUILD_MEMORY = 512 << 10
+"""KiB that building an index may use where the server's own maintenance_work_mem is less."""
+_MEMORY = """
+SELECT set_config('maintenance_work_mem', greatest(setting::bigint, %s)::text, false)
+FROM pg_settings WHERE name = 'maintenance_work_mem'
+"""
 _OF = "workspace = {workspace} AND repository = {repository} AND identity = {identity}"
 _HYBRID = """
 WITH held AS MATERIALIZED (
@@ -44,7 +49,7 @@ near AS MATERIALIZED (
 rare AS MATERIALIZED (
   SELECT term FROM sidecar.postings
   WHERE workspace = {workspace} AND repository = {repository} AND term = ANY(%(terms)s)
-  GROUP BY term HAVING sum(cardinality(pids)) <= %(common)s),
+  GROUP BY term HAVING sum(COALESCE(documents, cardinality(pids))) <= %(common)s),
 said AS MATERIALIZED (
   SELECT p.term, t.pid, t.n FROM sidecar.postings p CROSS JOIN LATERAL unnest(p.pids, p.counts) AS t (pid, n)
   WHERE workspace = {workspace} AND repository = {repository} AND p.term IN (SELECT term FROM rare)
@@ -105,8 +110,8 @@ def _build(connection: Connection, key: Key, identity: Identity, server: Server)
     index = sql.Identifier("sidecar", name(key, identity))
     statement = statement_of(key, identity)
     try:
-        for setting in ("statement_timeout = 0", f"maintenance_work_mem = '{_BUILD_MEMORY}'"):
-            connection.execute(f"SET {setting}")
+        connection.execute("SET statement_timeout = 0")
+        connection.execute(_MEMORY, (_BUILD_MEMORY,))
         connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(index))  # one that was cut off
         connection.execute(statement)
     except psycopg.errors.InsufficientPrivilege:

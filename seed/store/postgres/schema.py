@@ -81,7 +81,15 @@ def _first() -> str:
     return "\n".join([ACCESS, *made, stored, *map(guard, TABLES)])
 
 
-MIGRATIONS: tuple[str, ...] = (_first(),)
+_SECOND = """
+ALTER TABLE sidecar.repositories ADD COLUMN sizes text NOT NULL DEFAULT '{}';
+ALTER TABLE sidecar.postings ADD COLUMN documents integer;
+CREATE AGGREGATE sidecar.joined(anycompatiblearray) (SFUNC = array_cat, STYPE = anycompatiblearray);
+"""
+"""sizes: the postings of each segment, so that what to merge is known without counting. documents: of a term in a
+segment, so that its list need not be read to know its length; a row of before has none. joined: lists as one."""
+
+MIGRATIONS: tuple[str, ...] = (_first(), _SECOND)
 """Step n brings a database of version n to n + 1."""
 VERSION = len(MIGRATIONS)
 PREPARE = """
