@@ -35,6 +35,7 @@ SELECT set_config('maintenance_work_mem', greatest(setting::bigint, %s)::text, f
 FROM pg_settings WHERE name = 'maintenance_work_mem'
 """
 _OF = "workspace = {workspace} AND repository = {repository} AND identity = {identity}"
+# Weights are float8 throughout: with a literal such as 0.5 they would be numeric, which is slow.
 _HYBRID = """
 WITH held AS MATERIALIZED (
   SELECT p.members || ''::bytea AS rows, s.members || ''::bytea AS pids
@@ -51,12 +52,13 @@ rare AS MATERIALIZED (
   WHERE workspace = {workspace} AND repository = {repository} AND term = ANY(%(terms)s)
   GROUP BY term HAVING sum(COALESCE(documents, cardinality(pids))) <= %(common)s),
 said AS MATERIALIZED (
-  SELECT p.term, t.pid, t.n FROM sidecar.postings p CROSS JOIN LATERAL unnest(p.pids, p.counts) AS t (pid, n)
+  SELECT p.term, t.pid, t.n::float8 AS n
+  FROM sidecar.postings p CROSS JOIN LATERAL unnest(p.pids, p.counts) AS t (pid, n)
   WHERE workspace = {workspace} AND repository = {repository} AND p.term IN (SELECT term FROM rare)
     AND CASE WHEN t.pid < 8 * octet_length((SELECT pids FROM held))
         THEN get_bit((SELECT pids FROM held), t.pid) ELSE 0 END = 1),
 weights AS MATERIALIZED (
-  SELECT term, ln(1 + (%(documents)s - count(*) + 0.5) / (count(*) + 0.5)) AS idf FROM said GROUP BY term),
+  SELECT term, ln(1 + (%(documents)s::float8 - count(*) + 0.5) / (count(*) + 0.5)) AS idf FROM said GROUP BY term),
 likely AS MATERIALIZED (
   SELECT pid FROM said JOIN weights USING (term) GROUP BY pid
   ORDER BY sum(idf * n * 2.2 / (n + 1.2)) DESC LIMIT %(first)s),
