@@ -37,7 +37,10 @@ FROM pg_settings WHERE name = 'maintenance_work_mem'
 _OF = "workspace = {workspace} AND repository = {repository} AND identity = {identity}"
 # Weights are float8 throughout: with a literal such as 0.5 they would be numeric, which is slow.
 _HYBRID = """
-WITH held AS MATERIALIZED (
+WITH segments AS MATERIALIZED (
+  SELECT ARRAY(SELECT json_object_keys(sizes::json)::int4 FROM sidecar.repositories
+    WHERE workspace = {workspace} AND repository = {repository}) AS numbers),
+held AS MATERIALIZED (
   SELECT p.members || ''::bytea AS rows, s.members || ''::bytea AS pids
   FROM sidecar.planes p JOIN sidecar.snapshots s USING (workspace, repository, key)
   WHERE workspace = {workspace} AND repository = {repository} AND key = %(key)s AND p.identity = {identity}),
@@ -50,11 +53,13 @@ near AS MATERIALIZED (
 rare AS MATERIALIZED (
   SELECT term FROM sidecar.postings
   WHERE workspace = {workspace} AND repository = {repository} AND term = ANY(%(terms)s)
+    AND segment = ANY((SELECT numbers FROM segments)::int4[])
   GROUP BY term HAVING sum(COALESCE(documents, cardinality(pids))) <= %(common)s),
 said AS MATERIALIZED (
   SELECT p.term, t.pid, t.n::float8 AS n
   FROM sidecar.postings p CROSS JOIN LATERAL unnest(p.pids, p.counts) AS t (pid, n)
-  WHERE workspace = {workspace} AND repository = {repository} AND p.term IN (SELECT term FROM rare)
+  WHERE workspace = {workspace} AND repository = {repository} AND p.term = ANY(ARRAY(SELECT term FROM rare))
+    AND p.segment = ANY((SELECT numbers FROM segments)::int4[])
     AND CASE WHEN t.pid < 8 * octet_length((SELECT pids FROM held))
         THEN get_bit((SELECT pids FROM held), t.pid) ELSE 0 END = 1),
 weights AS MATERIALIZED (

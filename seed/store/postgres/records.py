@@ -19,6 +19,7 @@ from seed.store.postgres import clearing, words
 from seed.store.postgres.binary import members
 from seed.store.postgres.connect import Database
 from seed.store.postgres.server import Connection
+from seed.store.postgres.statistics import grown
 from seed.text import word_count
 
 KEEP_SNAPSHOTS = 200
@@ -93,6 +94,7 @@ class Records:
                 [document.text.encode("utf-8", "surrogatepass") for document in new],
             ),
         )
+        grown(connection, "passages", "workspace, repository, sha, pid", first, first + len(new))
         return found
 
     def cuts(self, oid: str, version: str) -> tuple[Cut, ...]:

@@ -11,6 +11,7 @@ from seed.embed.identity import Identity
 from seed.store.postgres import binary
 from seed.store.postgres.binary import Matrix
 from seed.store.postgres.server import Connection
+from seed.store.postgres.statistics import grown
 
 Key = tuple[str, str]
 _OF = "workspace = %s AND repository = %s AND identity = %s"
@@ -42,6 +43,7 @@ def add(connection: Connection, key: Key, identity: Identity, found: Mapping[byt
         " ON CONFLICT DO NOTHING",
         (*key, identity.digest, first, list(new), np.stack(list(new.values()))),
     )
+    grown(connection, "vectors", "workspace, repository, identity, sha, row", first, first + len(new))
 
 
 def some(connection: Connection, key: Key, identity: Identity, rows: NDArray[np.int32]) -> Matrix:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,11 @@ FAN = 8
 _BASE = 20_000
 """Postings up to which a segment is of the lowest tier; each tier above holds `FAN` times as many."""
 _CAP = 255
+IN_SEGMENTS = (
+    "segment = ANY(ARRAY(SELECT json_object_keys(sizes::json)::int4"
+    " FROM sidecar.repositories WHERE workspace = %s AND repository = %s))"
+)
+"""A segment's terms lie together, so whoever looks for a term names all segments."""
 Key = tuple[str, str]
 Numbers = NDArray[np.int32]
 Postings = tuple[NDArray[np.uint32], NDArray[np.uint8]]
@@ -53,14 +59,14 @@ def add_segment(connection: Connection, key: Key, documents: Mapping[int, Counte
 
 def grouped(documents: Mapping[int, Counter[str]]) -> tuple[list[str], Numbers, Numbers, NDArray[np.int16]]:
     """Return (terms in order, where the postings of each end, document numbers, counts up to 255) of documents."""
-    seen: dict[str, int] = {}
-    said = [seen.setdefault(term, len(seen)) for found in documents.values() for term in found]
-    times = [count for found in documents.values() for count in found.values()]
+    said = list(chain.from_iterable(documents.values()))
+    times = list(chain.from_iterable(found.values() for found in documents.values()))
     pids = np.repeat(list(documents), [len(found) for found in documents.values()])
-    plainly = [plain(term) for term in seen]
-    terms = sorted(set(plainly))  # the order of the key, so that the rows of a segment lie together
+    seen = {term: plain(term) for term in dict.fromkeys(said)}
+    terms = sorted(set(seen.values()))  # the order of the key, so that the rows of a segment lie together
     place = {term: number for number, term in enumerate(terms)}
-    numbers = np.array([place[term] for term in plainly], dtype=np.int64)[np.array(said, dtype=np.int64)]
+    number_of = {term: place[text] for term, text in seen.items()}
+    numbers = np.fromiter(map(number_of.__getitem__, said), dtype=np.int64, count=len(said))
     # Two terms may be one to the database: what they say of one document is added up.
     each, which = np.unique(numbers << 32 | pids, return_inverse=True)
     capped = np.minimum(np.bincount(which, times), _CAP).astype(np.int16)
@@ -95,17 +101,11 @@ def _tier(size: int) -> int:
 
 
 def _segments(connection: Connection, key: Key) -> tuple[int, dict[int, int]]:
-    """Return (the newest segment's number, the postings of each): of an older database they are counted once."""
+    """Return (the newest segment's number, the postings of each)."""
     query = "SELECT segments, sizes FROM sidecar.repositories WHERE workspace = %s AND repository = %s"
     row = connection.execute(query, key).fetchone()
     newest, held = (int(row[0]), json.loads(row[1])) if row else (0, {})
-    if newest and not held:
-        held = connection.execute(
-            "SELECT segment, sum(cardinality(pids)) FROM sidecar.postings WHERE workspace = %s AND repository = %s"
-            " GROUP BY segment",
-            key,
-        ).fetchall()
-    return newest, {int(number): int(size) for number, size in dict(held).items()}
+    return newest, {int(number): int(size) for number, size in held.items()}
 
 
 def _note(connection: Connection, key: Key, newest: int, sizes: Mapping[int, int]) -> None:
@@ -157,8 +157,8 @@ def postings(connection: Connection, key: Key, terms: Sequence[str]) -> dict[str
     with connection.cursor(binary=True) as cursor:
         rows = cursor.execute(
             "SELECT term, array_send(pids), array_send(counts) FROM sidecar.postings"
-            " WHERE workspace = %s AND repository = %s AND term = ANY(%s) ORDER BY segment",
-            (*key, [plain(term) for term in terms]),
+            f" WHERE workspace = %s AND repository = %s AND term = ANY(%s) AND {IN_SEGMENTS}",
+            (*key, [plain(term) for term in terms], *key),
         ).fetchall()
     found: dict[str, list[tuple[bytes, bytes]]] = {}
     for term, pids, counts in rows:

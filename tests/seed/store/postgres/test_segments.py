@@ -76,24 +76,10 @@ def test_seedings_of_any_size_stay_few_segments() -> None:
     assert again <= 6 * sum(sizes.values())
 
 
-def test_words_of_an_older_database_are_kept_and_merged(database: str, opened: Open, sql: Sql) -> None:
-    """Segments that a sidecar wrote before their sizes were noted are read, and become one with later ones."""
-    store = opened(database)
-    for number in range(5):
-        filled(store, f"old{number}")
-    sql(database, "UPDATE sidecar.repositories SET sizes = '{}'")
-    sql(database, "UPDATE sidecar.postings SET documents = NULL")
-    for number in range(5):
-        filled(store, f"new{number}")
-    assert len(store.postings("alpha")[0]) == 10
-    assert len(sql(database, "SELECT DISTINCT segment FROM sidecar.postings")) < words.FAN
-    assert sql(database, "SELECT max(documents) FROM sidecar.postings") == [(8,)]
-
-
 def test_a_database_of_the_first_version_is_brought_up_to_date(
     database: str, opened: Open, sql: Sql, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What lies in tables of version 1 is there after the step to version 2."""
+    """Words of version 1 are found in version 2 with their sizes noted, and become one segment with later ones."""
     monkeypatch.setattr("seed.store.postgres.migrate.migrate.__kwdefaults__", {"steps": MIGRATIONS[:1]})
     opened(database)
     key = ("shop", opened(database).key[1])
@@ -110,6 +96,11 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(
     filled(store, "later")
     pids, counts = store.postings("alpha")
     assert dict(zip(pids.tolist(), counts.tolist(), strict=True)) == {7: 1, 9: 2, 10: 2}
+    assert sql(database, "SELECT sizes::jsonb FROM sidecar.repositories")[0][0]["1"] == 2
+    for number in range(words.FAN):
+        filled(store, f"later{number}")
+    assert len(store.postings("alpha")[0]) == 3 + words.FAN
+    assert sql(database, "SELECT * FROM sidecar.postings WHERE segment = 1") == []
 
 
 def test_a_collection_leaves_one_segment_whose_size_is_known(database: str, opened: Open, sql: Sql) -> None:
