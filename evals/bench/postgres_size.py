@@ -7,142 +7,66 @@ figures stand. Bytes are the server's own; recall is that of the index against c
 from __future__ import annotations
 
 import json
-import resource
-import statistics
+import subprocess
 import sys
+import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import replace
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evals.bench.filling import VERSION, snapshot
-from evals.bench.servers import Cluster
-from seed.embed.base import ToyEmbedder
-from seed.passages import Passage
-from seed.record import Record
+from evals.bench.postgres_ask import timed
+from evals.bench.postgres_made import IDENTITY, PER_RECORD, REPOSITORY, Matrix, centres, files, oid, vectors
+from evals.bench.servers import Cluster, Server
 from seed.store.address import Address
 from seed.store.engine import Engine
-from seed.store.parsed import Unseen
 from seed.store.postgres.opening import open_store
 from seed.store.postgres.store import PostgresStore
-from sidecar.distant import Distant
-from sidecar.lexical import Documents
-from sidecar.plane import Plane, plane
 
-DIMENSION = 384
-QUESTIONS = 50
-_PER_RECORD = 3
-_WORDS = 120
-_VOCABULARY = 20_000
-_CLUSTERS = 400
-_SPREAD = 0.9
-_BATCH = 256
-_TOP = 10
 _TABLES = ("blobs", "passages", "postings", "vectors", "snapshots", "planes")
-IDENTITY = replace(ToyEmbedder(DIMENSION).identity, model="synthetic")
-Matrix = NDArray[np.float32]
+_REWRITTEN = ("blobs", "passages", "postings", "snapshots", "planes")
+"""Vectors are only ever added here, so they have no gaps, and to close them would build the index once more."""
+_SETTINGS = {
+    "shared_buffers": "3GB",
+    "max_wal_size": "8GB",
+    "maintenance_work_mem": "4GB",  # holds the graph of a million vectors while it is built
+    "max_parallel_maintenance_workers": "1",
+}
+_WATCH = 2.0
 
 
-def texts(draw: np.random.Generator, count: int) -> list[list[str]]:
-    """Return the words of so many passages: rank r of the vocabulary is drawn in proportion to 1 / r."""
-    weights = 1 / np.arange(1, _VOCABULARY + 1)
-    numbers = draw.choice(_VOCABULARY, (count, _WORDS), p=weights / weights.sum())
-    return [[f"w{number}" for number in row] for row in numbers.tolist()]
-
-
-def vectors(draw: np.random.Generator, centres: Matrix, count: int) -> Matrix:
-    """Return unit vectors (count, d) around randomly drawn centres."""
-    noise = draw.normal(size=(count, centres.shape[1])) * _SPREAD / np.sqrt(centres.shape[1])
-    found = (centres[draw.integers(len(centres), size=count)] + noise).astype(np.float32)
-    unit: Matrix = found / np.linalg.norm(found, axis=1, keepdims=True)
-    return unit
-
-
-def _files(draw: np.random.Generator, count: int) -> Iterator[list[Unseen]]:
-    for at in range(0, count, _BATCH):
-        batch = []
-        for number in range(at, min(at + _BATCH, count)):
-            said = texts(draw, _PER_RECORD)
-            cut = tuple(Passage(n, n + 1, "S", f"Title {number}. {' '.join(words)}", 9) for n, words in enumerate(said))
-            terms = tuple(Counter(words) for words in said)
-            record = Record(f"decision-{number}", "decision", f"Title {number}", "accepted")
-            batch.append(Unseen(f"{number:040x}", record, (), cut, terms, f"title {number}", Counter(["title"])))
-        yield batch
-
-
-def fill(store: Engine, passages: int, draw: np.random.Generator, centres: Matrix) -> dict[str, float]:
+def fill(store: Engine, passages: int, draw: np.random.Generator, middles: Matrix) -> dict[str, float]:
     """Add records of so many passages, their vectors and their snapshot. Returns seconds."""
-    records = passages // _PER_RECORD
-    seconds = {"words": 0.0, "vectors": 0.0, "publish": 0.0}
-    oids = [f"{number:040x}" for number in range(records)]
+    records = passages // PER_RECORD
+    seconds = {"words": 0.0, "vectors": 0.0, "publish": 0.0, "plane": 0.0}
     store.register(IDENTITY)
-    for batch in _files(draw, records):
+    for batch in files(draw, records):
         start = time.monotonic()
         with store.exclusive(5):
             store.add(batch, VERSION)
         seconds["words"] += time.monotonic() - start
         names = [passage.sha for item in batch for passage in item.passages]
-        made = dict(zip(names, vectors(draw, centres, len(names)), strict=True))
+        made = dict(zip(names, vectors(draw, middles, len(names)), strict=True))
         start = time.monotonic()
         with store.exclusive(5):
             store.add_vectors(IDENTITY, made)
         seconds["vectors"] += time.monotonic() - start
-    made_snapshot, lengths = snapshot("one", store, oids)
-    start = time.monotonic()
+    made_snapshot, lengths = snapshot("one", store, [oid(number) for number in range(records)])
     with store.exclusive(5):
-        store.publish(made_snapshot, lengths)
-        held = store.texts(made_snapshot.pids.tolist())
-        rows = store.rows(IDENTITY, [sha for sha, _, _ in held.values()])
-        numbers = [rows[held[pid][0]] for pid in made_snapshot.pids.tolist()]
-        store.save_plane("one", IDENTITY, np.array(numbers, np.int32))
-    seconds["publish"] = time.monotonic() - start
+        seconds["publish"], _ = timed(lambda: store.publish(made_snapshot, lengths))
+        seconds["plane"], _ = timed(lambda: _publish_plane(store, made_snapshot.pids.tolist()))
     return seconds
 
 
-def _loaded(store: Engine) -> tuple[Documents, NDArray[np.int32]]:
-    found, stored = store.load("one"), store.plane("one", IDENTITY)
-    if found is None or stored is None:
-        raise RuntimeError("the snapshot is not there")
-    made, lengths = found
-    count = len(made.pids)
-    values = lengths.astype(np.float64)
-    return Documents(made.pids, made.owners, made.titles, values[:count], values[count:]), stored[0]
-
-
-def _timed(work: Any) -> tuple[float, Any]:  # noqa: ANN401 - whatever is timed
-    start = time.monotonic()
-    result = work()
-    return time.monotonic() - start, result
-
-
-def _best(near: NDArray[np.float64]) -> set[int]:
-    return set(np.argsort(-near, kind="stable")[:_TOP].tolist())
-
-
-def compare(exact: Plane, far: Distant, draw: np.random.Generator, centres: Matrix) -> dict[str, float]:
-    """Ask both ways. Returns recall at 10 and milliseconds."""
-    asked = vectors(draw, centres, QUESTIONS)
-    shares, near, distant = [], [], []
-    for question, words in zip(asked, texts(draw, QUESTIONS), strict=True):
-        spent, wanted = _timed(lambda question=question: exact.nearness(question))
-        near.append(spent)
-        said = " ".join(words[:8])
-        spent, found = _timed(lambda question=question, said=said: far.nearness(question, said))
-        distant.append(spent)
-        shares.append(len(_best(wanted.near) & _best(found.near)) / _TOP)
-    return {
-        "recall_at_10": round(statistics.mean(shares), 4),
-        "least_recall_at_10": min(shares),
-        "exact_ms": round(statistics.median(near) * 1000, 1),
-        "index_ms": round(statistics.median(distant) * 1000, 1),
-    }
+def _publish_plane(store: Engine, pids: list[int]) -> None:
+    held = store.texts(pids)
+    rows = store.rows(IDENTITY, [sha for sha, _, _ in held.values()])
+    store.save_plane("one", IDENTITY, np.array([rows[held[pid][0]] for pid in pids], np.int32))
 
 
 def _bytes(store: PostgresStore) -> tuple[dict[str, int], int]:
@@ -155,7 +79,7 @@ def _bytes(store: PostgresStore) -> tuple[dict[str, int], int]:
 
     with store.database.borrowed() as connection:  # what later writes would fill is no size
         connection.execute("SET statement_timeout = 0")
-        for name in _TABLES:
+        for name in _REWRITTEN:
             connection.execute(f"VACUUM FULL sidecar.{name}")
     query = "SELECT relname FROM pg_class WHERE relname LIKE 'near_%'"
     named = store.database.read(lambda connection: connection.execute(query).fetchone())
@@ -165,38 +89,68 @@ def _bytes(store: PostgresStore) -> tuple[dict[str, int], int]:
     return tables, of_index
 
 
+def resident(server: Server) -> int:
+    """Return the MiB of a server's processes, what they share counted once."""
+    first = int((server.data / "postmaster.pid").read_text().splitlines()[0])
+    found = subprocess.run(  # noqa: S603 - our own arguments
+        ["ps", "--ppid", str(first), "-o", "pid="],  # noqa: S607 - found on the path
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return sum(_share(pid) for pid in (first, *map(int, found.stdout.split()))) // 1024
+
+
+def _share(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:  # it has ended
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+@contextmanager
+def watched(server: Server) -> Iterator[list[int]]:
+    """Look at a server's memory (MiB) every other second for as long as the block takes."""
+    seen, done = [0], threading.Event()
+
+    def look() -> None:
+        while not done.wait(_WATCH):
+            seen.append(resident(server))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        done.set()
+        thread.join()
+
+
 def measure(passages: int, folder: Path) -> dict[str, Any]:
-    """Fill a server with so many passages and return every figure."""
-    draw = np.random.default_rng(11)
-    centres = vectors(draw, np.eye(DIMENSION, dtype=np.float32), _CLUSTERS)
+    """Fill a server with so many passages and return every figure; another process opens the snapshot and asks."""
     with closing(Cluster()) as cluster:
-        server = cluster.server("one", shared_buffers="1GB", max_wal_size="8GB", maintenance_work_mem="1GB")
-        with closing(open_store(Address(server.url()), "example.org/large", folder)) as store:
-            seconds = fill(store, passages, draw, centres)
-            build, _ = _timed(lambda: store.prepare(IDENTITY))
-        with closing(open_store(Address(server.url()), "example.org/large", folder)) as store:
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            opening, (documents, rows) = _timed(lambda: _loaded(store))
-            reading, matrix = _timed(lambda: store.matrix(IDENTITY))
-            centre = np.zeros(DIMENSION, np.float32)
-            exact = plane(IDENTITY.digest, matrix, rows, documents.owners, centre)
-            found: dict[str, Any] = {"passages": len(rows), "dimension": DIMENSION}
-            index = store.index("one", IDENTITY, len(rows))
-            if index is not None:
-                far = Distant(
-                    IDENTITY.digest, index, lambda r: store.read_vectors(IDENTITY, r), rows, documents, centre
-                )
-                found |= compare(exact, far, draw, centres)
-            used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+        server = cluster.server("one", **_SETTINGS)
+        with closing(open_store(Address(server.url()), REPOSITORY, folder)) as store:
+            seconds = fill(store, passages, np.random.default_rng(11), centres())
+            print("filled", json.dumps(seconds), file=sys.stderr, flush=True)
+            with watched(server) as building:
+                seconds["index"], _ = timed(lambda: store.prepare(IDENTITY))
+            print("index", seconds["index"], max(building), file=sys.stderr, flush=True)
+        command = [sys.executable, "-m", "evals.bench.postgres_ask", server.url()]
+        with watched(server) as asking:
+            done = subprocess.run(command, stdout=subprocess.PIPE, check=True)  # noqa: S603 - our own command
+        print("asked", done.stdout.decode(), file=sys.stderr, flush=True)
+        with closing(open_store(Address(server.url()), REPOSITORY, folder)) as store:
             tables, of_index = _bytes(store)
     per = {name: round(size / passages) for name, size in (*tables.items(), ("index", of_index))}
+    found: dict[str, Any] = json.loads(done.stdout)
     return found | {
         "bytes_per_passage": per,
         "total_mib": round((sum(tables.values()) + of_index) / (1 << 20)),
-        "seconds": {name: round(value, 1) for name, value in (*seconds.items(), ("index", build))},
-        "open_snapshot_s": round(opening, 2),
-        "read_vectors_s": round(reading, 2),
-        "process_mib": round(used),
+        "seconds": {name: round(value, 1) for name, value in seconds.items()},
+        "server_mib": {"building": max(building), "asking": max(asking)},
+        "settings": _SETTINGS,
     }
 
 

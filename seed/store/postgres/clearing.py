@@ -41,6 +41,7 @@ def clear(connection: Connection, key: Key) -> None:
     """Drop all that can be parsed again, and vectors that have not length 1; receipts and notes stay."""
     for table in _DISPOSABLE:
         connection.execute(f"DELETE FROM sidecar.{table} WHERE {MINE}", key)
+    connection.execute(f"UPDATE sidecar.repositories SET sizes = '{{}}' WHERE {MINE}", key)
     connection.execute(f"DELETE FROM sidecar.vectors WHERE {MINE} AND abs(vector_norm(v) - 1) > 0.01", key)
     _next(connection, key)
 
@@ -74,7 +75,7 @@ def collect(
         (*key, [oid for oid, _ in blobs], [version for _, version in blobs]),
     )
     connection.execute(f"DELETE FROM sidecar.passages WHERE {MINE} AND pid = ANY(%s)", (*key, passages))
-    _rewrite_words(connection, key, documents)
+    words.keep(connection, key, documents)
     _close_gaps(connection, key, loose)
     _next(connection, key)
     return Collected(*counts, before, _size(connection, key))
@@ -111,11 +112,6 @@ def _loose(
     every = connection.execute(f"SELECT identity, sha FROM sidecar.vectors WHERE {MINE}", key)
     loose = [(name, bytes(sha)) for name, sha in every if bytes(sha) not in wanted or name not in used]
     return blobs, [pid for pid, _ in rows if pid not in held], loose
-
-
-def _rewrite_words(connection: Connection, key: Key, documents: NDArray[np.uint32]) -> None:
-    row = connection.execute(f"SELECT segments FROM sidecar.repositories WHERE {MINE}", key).fetchone()
-    words.merge(connection, key, int(row[0]) + 1 if row else 1, only=documents)
 
 
 def _close_gaps(connection: Connection, key: Key, loose: Sequence[tuple[str, bytes]]) -> None:

@@ -28,10 +28,19 @@ FOUND = 200
 _FIRST = 4
 _COMMON, _RARE = 20, 1000
 """A word that more than one in twenty documents has, and more than a thousand, names no candidate by itself."""
-_BUILD_MEMORY = "512MB"
+_BUILD_MEMORY = 512 << 10
+"""KiB that building an index may use where the server's own maintenance_work_mem is less."""
+_MEMORY = """
+SELECT set_config('maintenance_work_mem', greatest(setting::bigint, %s)::text, false)
+FROM pg_settings WHERE name = 'maintenance_work_mem'
+"""
 _OF = "workspace = {workspace} AND repository = {repository} AND identity = {identity}"
+# Weights are float8 throughout: with a literal such as 0.5 they would be numeric, which is slow.
 _HYBRID = """
-WITH held AS MATERIALIZED (
+WITH segments AS MATERIALIZED (
+  SELECT ARRAY(SELECT json_object_keys(sizes::json)::int4 FROM sidecar.repositories
+    WHERE workspace = {workspace} AND repository = {repository}) AS numbers),
+held AS MATERIALIZED (
   SELECT p.members || ''::bytea AS rows, s.members || ''::bytea AS pids
   FROM sidecar.planes p JOIN sidecar.snapshots s USING (workspace, repository, key)
   WHERE workspace = {workspace} AND repository = {repository} AND key = %(key)s AND p.identity = {identity}),
@@ -44,14 +53,17 @@ near AS MATERIALIZED (
 rare AS MATERIALIZED (
   SELECT term FROM sidecar.postings
   WHERE workspace = {workspace} AND repository = {repository} AND term = ANY(%(terms)s)
-  GROUP BY term HAVING sum(cardinality(pids)) <= %(common)s),
+    AND segment = ANY((SELECT numbers FROM segments)::int4[])
+  GROUP BY term HAVING sum(COALESCE(documents, cardinality(pids))) <= %(common)s),
 said AS MATERIALIZED (
-  SELECT p.term, t.pid, t.n FROM sidecar.postings p CROSS JOIN LATERAL unnest(p.pids, p.counts) AS t (pid, n)
-  WHERE workspace = {workspace} AND repository = {repository} AND p.term IN (SELECT term FROM rare)
+  SELECT p.term, t.pid, t.n::float8 AS n
+  FROM sidecar.postings p CROSS JOIN LATERAL unnest(p.pids, p.counts) AS t (pid, n)
+  WHERE workspace = {workspace} AND repository = {repository} AND p.term = ANY(ARRAY(SELECT term FROM rare))
+    AND p.segment = ANY((SELECT numbers FROM segments)::int4[])
     AND CASE WHEN t.pid < 8 * octet_length((SELECT pids FROM held))
         THEN get_bit((SELECT pids FROM held), t.pid) ELSE 0 END = 1),
 weights AS MATERIALIZED (
-  SELECT term, ln(1 + (%(documents)s - count(*) + 0.5) / (count(*) + 0.5)) AS idf FROM said GROUP BY term),
+  SELECT term, ln(1 + (%(documents)s::float8 - count(*) + 0.5) / (count(*) + 0.5)) AS idf FROM said GROUP BY term),
 likely AS MATERIALIZED (
   SELECT pid FROM said JOIN weights USING (term) GROUP BY pid
   ORDER BY sum(idf * n * 2.2 / (n + 1.2)) DESC LIMIT %(first)s),
@@ -105,8 +117,8 @@ def _build(connection: Connection, key: Key, identity: Identity, server: Server)
     index = sql.Identifier("sidecar", name(key, identity))
     statement = statement_of(key, identity)
     try:
-        for setting in ("statement_timeout = 0", f"maintenance_work_mem = '{_BUILD_MEMORY}'"):
-            connection.execute(f"SET {setting}")
+        connection.execute("SET statement_timeout = 0")
+        connection.execute(_MEMORY, (_BUILD_MEMORY,))
         connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(index))  # one that was cut off
         connection.execute(statement)
     except psycopg.errors.InsufficientPrivilege:

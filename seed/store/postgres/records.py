@@ -19,6 +19,7 @@ from seed.store.postgres import clearing, words
 from seed.store.postgres.binary import members
 from seed.store.postgres.connect import Database
 from seed.store.postgres.server import Connection
+from seed.store.postgres.statistics import grown
 from seed.text import word_count
 
 KEEP_SNAPSHOTS = 200
@@ -55,7 +56,7 @@ class Records:
         # The repository's row is the lock under which passages are numbered, so that two writers never number alike.
         self._locked(connection)
         wanted = {document.sha: document for item in items for document in parsed.documents(item)}
-        query = f"SELECT sha, pid FROM sidecar.passages WHERE {MINE} AND sha = ANY(%s)"
+        query = f"SELECT sha, pid FROM sidecar.passages WHERE {MINE} AND sha = ANY(%b::bytea[])"
         pids = {bytes(sha): pid for sha, pid in connection.execute(query, (*self.key, list(wanted)))}
         new = [document for sha, document in wanted.items() if sha not in pids]
         pids |= self._number(connection, new)
@@ -64,7 +65,7 @@ class Records:
         texts = [parsed.to_json(item, lambda document: pids[document.sha]) for item in items]
         connection.execute(
             "INSERT INTO sidecar.blobs (workspace, repository, oid, version, parsed)"
-            " SELECT %s, %s, oid, %s, parsed FROM unnest(%s::text[], %s::text[]) AS t (oid, parsed)"
+            " SELECT %s, %s, oid, %s, parsed FROM unnest(%b::text[], %b::text[]) AS t (oid, parsed)"
             " ON CONFLICT DO NOTHING",
             (*self.key, version, [item.oid for item in items], texts),
         )
@@ -83,7 +84,7 @@ class Records:
         found = {document.sha: first + n for n, document in enumerate(new)}
         connection.execute(
             "INSERT INTO sidecar.passages (workspace, repository, pid, sha, length, skip, text)"
-            " SELECT %s, %s, t.* FROM unnest(%s::int4[], %s::bytea[], %s::int4[], %s::int4[], %s::bytea[]) AS t",
+            " SELECT %s, %s, t.* FROM unnest(%b::int4[], %b::bytea[], %b::int4[], %b::int4[], %b::bytea[]) AS t",
             (
                 *self.key,
                 list(found.values()),
@@ -93,6 +94,7 @@ class Records:
                 [document.text.encode("utf-8", "surrogatepass") for document in new],
             ),
         )
+        grown(connection, "passages", "workspace, repository, sha, pid", first, first + len(new))
         return found
 
     def cuts(self, oid: str, version: str) -> tuple[Cut, ...]:

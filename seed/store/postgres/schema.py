@@ -81,7 +81,26 @@ def _first() -> str:
     return "\n".join([ACCESS, *made, stored, *map(guard, TABLES)])
 
 
-MIGRATIONS: tuple[str, ...] = (_first(),)
+_SECOND = """
+SET LOCAL statement_timeout = 0;
+ALTER TABLE sidecar.repositories ADD COLUMN sizes text NOT NULL DEFAULT '{}';
+UPDATE sidecar.repositories r SET sizes = held.sizes FROM (
+  SELECT workspace, repository, json_object_agg(segment, size)::text AS sizes FROM (
+    SELECT workspace, repository, segment, sum(cardinality(pids)) AS size
+    FROM sidecar.postings GROUP BY workspace, repository, segment) AS each
+  GROUP BY workspace, repository) AS held
+WHERE r.workspace = held.workspace AND r.repository = held.repository;
+ALTER TABLE sidecar.postings ADD COLUMN documents integer, DROP CONSTRAINT postings_pkey,
+  ADD PRIMARY KEY (workspace, repository, segment, term);
+CREATE AGGREGATE sidecar.joined(anycompatiblearray) (SFUNC = array_cat, STYPE = anycompatiblearray);
+"""
+"""Segments that are written in one go and read to become larger ones, each in a stretch of the key.
+
+sizes: the segments there are and the postings of each, so that what to merge is known without counting. documents: of a
+term in a segment, so that its list need not be read to know its length; a row of before has none. joined: lists as one.
+"""
+
+MIGRATIONS: tuple[str, ...] = (_first(), _SECOND)
 """Step n brings a database of version n to n + 1."""
 VERSION = len(MIGRATIONS)
 PREPARE = """

@@ -11,6 +11,7 @@ from seed.embed.identity import Identity
 from seed.store.postgres import binary
 from seed.store.postgres.binary import Matrix
 from seed.store.postgres.server import Connection
+from seed.store.postgres.statistics import grown
 
 Key = tuple[str, str]
 _OF = "workspace = %s AND repository = %s AND identity = %s"
@@ -18,7 +19,7 @@ _OF = "workspace = %s AND repository = %s AND identity = %s"
 
 def known(connection: Connection, key: Key, identity: str, shas: Sequence[bytes]) -> dict[bytes, int]:
     """Return the row of every text (sha256) that has a vector under this identity."""
-    query = f"SELECT sha, row FROM sidecar.vectors WHERE {_OF} AND sha = ANY(%s)"
+    query = f"SELECT sha, row FROM sidecar.vectors WHERE {_OF} AND sha = ANY(%b::bytea[])"
     return {bytes(sha): row for sha, row in connection.execute(query, (*key, identity, list(shas)))}
 
 
@@ -38,17 +39,19 @@ def add(connection: Connection, key: Key, identity: Identity, found: Mapping[byt
     first = int(row[0]) - len(new) if row else 0
     connection.execute(
         "INSERT INTO sidecar.vectors (workspace, repository, identity, sha, row, v)"
-        " SELECT %s, %s, %s, sha, row, v FROM unnest(%s::bytea[], %s::int4[], %b::vector[]) AS t (sha, row, v)"
+        " SELECT %s, %s, %s, sha, %s + n - 1, v FROM unnest(%b::bytea[], %b::vector[]) WITH ORDINALITY AS t (sha, v, n)"
         " ON CONFLICT DO NOTHING",
-        (*key, identity.digest, list(new), list(range(first, first + len(new))), list(new.values())),
+        (*key, identity.digest, first, list(new), np.stack(list(new.values()))),
     )
+    grown(connection, "vectors", "workspace, repository, identity, sha, row", first, first + len(new))
 
 
 def some(connection: Connection, key: Key, identity: Identity, rows: NDArray[np.int32]) -> Matrix:
     """Return the vectors of rows, in their order; fewer where some are not there."""
     query = f"COPY (SELECT row, v FROM sidecar.vectors WHERE {_OF} AND row = ANY(%s)) TO STDOUT (FORMAT BINARY)"
     wanted = np.unique(rows)
-    held, found = binary.copied(connection, query, (*key, identity.digest, wanted.tolist()), identity.dimension)
+    parts = list(binary.copied(connection, query, (*key, identity.digest, wanted.tolist()), identity.dimension))
+    held, found = (np.concatenate([part[n] for part in parts]) for n in (0, 1))
     if len(held) < len(wanted):
         return found
     order = np.argsort(held)
@@ -68,12 +71,16 @@ class Read:
         """Return all vectors (rows, dimension) in a connection's state; a row that is no more is zero."""
         if generation != self.generation:
             self._room, self._count, self.generation = np.empty((0, self.dimension), np.float32), 0, generation
-        query = f"COPY (SELECT row, v FROM sidecar.vectors WHERE {_OF} AND row >= %s) TO STDOUT (FORMAT BINARY)"
-        rows, vectors = binary.copied(connection, query, (*key, identity, self._count), self.dimension)
-        if len(rows):
-            self._grow(int(rows.max()) + 1)
-            self._room[rows] = vectors
-            self._count = int(rows.max()) + 1
+        last = f"SELECT COALESCE(max(row), -1) FROM sidecar.vectors WHERE {_OF}"
+        row = connection.execute(last, (*key, identity)).fetchone()
+        end = int(row[0]) + 1 if row else 0
+        if end > self._count:
+            self._grow(end)
+            span = "row >= %s AND row < %s"
+            query = f"COPY (SELECT row, v FROM sidecar.vectors WHERE {_OF} AND {span}) TO STDOUT (FORMAT BINARY)"
+            for rows, vectors in binary.copied(connection, query, (*key, identity, self._count, end), self.dimension):
+                self._room[rows] = vectors
+            self._count = end
         return self._room[: self._count]
 
     def _grow(self, rows: int) -> None:

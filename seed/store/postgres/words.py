@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seed.store.postgres import binary
 from seed.store.postgres.binary import integers
 from seed.store.postgres.server import Connection
 
-MAX_SEGMENTS = 16
-"""Fewer than the embedded engine keeps: a row costs more here, and so does reading many."""
+FAN = 8
+"""So many segments of one tier become one of the next."""
+_BASE = 20_000
+"""Postings up to which a segment is of the lowest tier; each tier above holds `FAN` times as many."""
 _CAP = 255
-_SHARE = 4
+IN_SEGMENTS = (
+    "segment = ANY(ARRAY(SELECT json_object_keys(sizes::json)::int4"
+    " FROM sidecar.repositories WHERE workspace = %s AND repository = %s))"
+)
+"""A segment's terms lie together, so whoever looks for a term names all segments."""
 Key = tuple[str, str]
+Numbers = NDArray[np.int32]
 Postings = tuple[NDArray[np.uint32], NDArray[np.uint8]]
 
 
@@ -26,63 +36,120 @@ def plain(term: str) -> str:
 
 def add_segment(connection: Connection, key: Key, documents: Mapping[int, Counter[str]]) -> None:
     """Add the postings of new documents as one segment; runs inside the caller's transaction."""
-    terms: list[str] = []
-    pids: list[int] = []
-    counts: list[int] = []
-    for pid, found in documents.items():
-        for term, count in found.items():
-            terms.append(plain(term))
-            pids.append(pid)
-            counts.append(min(count, _CAP))
-    if not terms:
+    if not any(documents.values()):
         return
-    row = connection.execute(
-        "UPDATE sidecar.repositories SET segments = segments + 1 WHERE workspace = %s AND repository = %s"
-        " RETURNING segments",
-        key,
-    ).fetchone()
-    segment = int(row[0]) if row else 1
+    terms, ends, pids, counts = grouped(documents)
+    binary.register(connection)
+    segment, sizes = _segments(connection, key)
+    segment += 1
     connection.execute(
-        "INSERT INTO sidecar.postings (workspace, repository, term, segment, pids, counts)"
-        " SELECT %s, %s, term, %s, array_agg(pid ORDER BY pid), array_agg(n ORDER BY pid)"
-        " FROM (SELECT term, pid, LEAST(sum(n), 255)::int2 AS n"
-        " FROM unnest(%s::text[], %s::int4[], %s::int2[]) AS t (term, pid, n) GROUP BY term, pid) AS one GROUP BY term",
-        (*key, segment, terms, pids, counts),
+        "INSERT INTO sidecar.postings (workspace, repository, term, segment, pids, counts, documents)"
+        " SELECT %s, %s, term, %s, (%b::int4[])[begin + 1:stop], (%b::int2[])[begin + 1:stop], stop - begin"
+        " FROM unnest(%b::text[], %b::int4[], %b::int4[]) AS t (term, begin, stop)",
+        (*key, segment, pids, counts, terms, np.append(np.int32(0), ends[:-1]), ends),
     )
-    _merge_small(connection, key, segment)
+    sizes[segment] = len(pids)
+    chosen = due(sizes)
+    if chosen:
+        segment += 1
+        _merge(connection, key, chosen, segment)
+        sizes[segment] = sum(sizes.pop(one) for one in chosen)
+    _note(connection, key, segment, sizes)
 
 
-def _merge_small(connection: Connection, key: Key, newest: int) -> None:
-    """Merge the small segments once there are many: all of them when together they weigh as much as the large ones."""
-    where = "FROM sidecar.postings WHERE workspace = %s AND repository = %s"
-    count = connection.execute(f"SELECT count(DISTINCT segment) {where}", key).fetchone() if newest % 8 == 0 else None
-    if count is None or count[0] <= MAX_SEGMENTS:
-        return
-    sizes = connection.execute(
-        f"SELECT segment, sum(cardinality(pids)) {where} GROUP BY segment ORDER BY 2 DESC",
-        key,
-    ).fetchall()
-    connection.execute("SET LOCAL statement_timeout = 0")  # a large repository's words take longer than an answer may
-    largest, rest = sizes[0], sum(size for _, size in sizes[1:])
-    keep = -1 if rest * _SHARE >= largest[1] else largest[0]
-    merge(connection, key, newest + 1, keep)
+def grouped(documents: Mapping[int, Counter[str]]) -> tuple[list[str], Numbers, Numbers, NDArray[np.int16]]:
+    """Return (terms in order, where the postings of each end, document numbers, counts up to 255) of documents."""
+    said = list(chain.from_iterable(documents.values()))
+    times = list(chain.from_iterable(found.values() for found in documents.values()))
+    pids = np.repeat(list(documents), [len(found) for found in documents.values()])
+    seen = {term: plain(term) for term in dict.fromkeys(said)}
+    terms = sorted(set(seen.values()))  # the order of the key, so that the rows of a segment lie together
+    place = {term: number for number, term in enumerate(terms)}
+    number_of = {term: place[text] for term, text in seen.items()}
+    numbers = np.fromiter(map(number_of.__getitem__, said), dtype=np.int64, count=len(said))
+    # Two terms may be one to the database: what they say of one document is added up.
+    each, which = np.unique(numbers << 32 | pids, return_inverse=True)
+    capped = np.minimum(np.bincount(which, times), _CAP).astype(np.int16)
+    ends = np.searchsorted(each >> 32, np.arange(len(terms)), side="right").astype(np.int32)
+    return terms, ends, (each & 0xFFFFFFFF).astype(np.int32), capped
 
 
-def merge(connection: Connection, key: Key, into: int, keep: int = -1, only: NDArray[np.uint32] | None = None) -> None:
-    """Join all segments but ``keep`` into the new one ``into``; with ``only`` (pids) drop every other document."""
-    these = "workspace = %s AND repository = %s AND segment < %s AND segment <> %s"
-    chosen = "t.pid = ANY(%s::int4[])" if only is not None else "%s::int4[] IS NULL"
-    pids = only.tolist() if only is not None else None
+def due(sizes: Mapping[int, int]) -> list[int]:
+    """Return which segments (number -> postings) are to become one: a tier that is full, and those it fills in turn.
+
+    So a posting is written once for each tier, however many seedings there are, and a small seeding never writes a
+    large segment again: that is left to many small ones, or to another large one.
+    """
+    tiers: dict[int, list[int]] = {}
+    for number, size in sizes.items():
+        tiers.setdefault(_tier(size), []).append(number)
+    chosen: list[int] = []
+    for tier in sorted(tiers):
+        total = sum(sizes[number] for number in chosen)
+        more = 1 if chosen and _tier(total) == tier else 0
+        if len(tiers[tier]) + more < FAN:
+            break
+        chosen += tiers[tier]
+    return chosen
+
+
+def _tier(size: int) -> int:
+    tier, bound = 0, _BASE
+    while size > bound:
+        tier, bound = tier + 1, bound * FAN
+    return tier
+
+
+def _segments(connection: Connection, key: Key) -> tuple[int, dict[int, int]]:
+    """Return (the newest segment's number, the postings of each)."""
+    query = "SELECT segments, sizes FROM sidecar.repositories WHERE workspace = %s AND repository = %s"
+    row = connection.execute(query, key).fetchone()
+    newest, held = (int(row[0]), json.loads(row[1])) if row else (0, {})
+    return newest, {int(number): int(size) for number, size in held.items()}
+
+
+def _note(connection: Connection, key: Key, newest: int, sizes: Mapping[int, int]) -> None:
     connection.execute(
-        "INSERT INTO sidecar.postings (workspace, repository, term, segment, pids, counts)"
-        " SELECT %s, %s, p.term, %s, array_agg(t.pid ORDER BY t.pid), array_agg(t.n ORDER BY t.pid)"
-        f" FROM sidecar.postings p, unnest(p.pids, p.counts) AS t (pid, n) WHERE {chosen} AND {these} GROUP BY p.term",
-        (*key, into, pids, *key, into, keep),
+        "UPDATE sidecar.repositories SET segments = %s, sizes = %s WHERE workspace = %s AND repository = %s",
+        (newest, json.dumps(sizes), *key),
     )
-    connection.execute(f"DELETE FROM sidecar.postings WHERE {these}", (*key, into, keep))
+
+
+def _merge(connection: Connection, key: Key, chosen: Sequence[int], into: int) -> None:
+    # A large repository's words take longer than an answer may.
+    connection.execute("SELECT set_config('statement_timeout', '0', true), set_config('enable_hashagg', 'off', true)")
+    these = "workspace = %s AND repository = %s AND segment = ANY(%s)"
+    values = (*key, list(chosen))
+    # Each document is in one segment, so the lists need no more than to be put behind each other.
     connection.execute(
-        "UPDATE sidecar.repositories SET segments = %s WHERE workspace = %s AND repository = %s", (into, *key)
+        "INSERT INTO sidecar.postings (workspace, repository, term, segment, pids, counts, documents)"
+        " SELECT %s, %s, term, %s, sidecar.joined(pids), sidecar.joined(counts), sum(cardinality(pids))"
+        f" FROM sidecar.postings WHERE {these} GROUP BY term",
+        (*key, into, *values),
     )
+    connection.execute(f"DELETE FROM sidecar.postings WHERE {these}", values)
+
+
+def keep(connection: Connection, key: Key, documents: NDArray[np.uint32]) -> None:
+    """Make one segment of all, with the postings of these documents alone; runs inside the caller's transaction."""
+    binary.register(connection)
+    newest, _ = _segments(connection, key)
+    mine = "workspace = %s AND repository = %s AND segment <= %s"
+    into = newest + 1
+    connection.execute(
+        "INSERT INTO sidecar.postings (workspace, repository, term, segment, pids, counts, documents)"
+        " SELECT %s, %s, p.term, %s, array_agg(t.pid), array_agg(t.n), count(*)"
+        " FROM sidecar.postings p, unnest(p.pids, p.counts) AS t (pid, n)"
+        f" WHERE t.pid = ANY(%b::int4[]) AND {mine} GROUP BY p.term",
+        (*key, into, documents.astype(np.int32), *key, newest),
+    )
+    connection.execute(f"DELETE FROM sidecar.postings WHERE {mine}", (*key, newest))
+    query = (
+        "SELECT COALESCE(sum(documents), 0) FROM sidecar.postings"
+        " WHERE workspace = %s AND repository = %s AND segment = %s"
+    )
+    row = connection.execute(query, (*key, into)).fetchone()
+    _note(connection, key, into, {into: int(row[0])} if row and row[0] else {})
 
 
 def postings(connection: Connection, key: Key, terms: Sequence[str]) -> dict[str, Postings]:
@@ -90,8 +157,8 @@ def postings(connection: Connection, key: Key, terms: Sequence[str]) -> dict[str
     with connection.cursor(binary=True) as cursor:
         rows = cursor.execute(
             "SELECT term, array_send(pids), array_send(counts) FROM sidecar.postings"
-            " WHERE workspace = %s AND repository = %s AND term = ANY(%s) ORDER BY segment",
-            (*key, [plain(term) for term in terms]),
+            f" WHERE workspace = %s AND repository = %s AND term = ANY(%s) AND {IN_SEGMENTS}",
+            (*key, [plain(term) for term in terms], *key),
         ).fetchall()
     found: dict[str, list[tuple[bytes, bytes]]] = {}
     for term, pids, counts in rows:

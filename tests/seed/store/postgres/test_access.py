@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("psycopg")
 
-from evals.bench.filling import TOY, published
+from evals.bench.filling import TOY, VERSION, published, sha, unseen
 from seed.errors import StoreError
 from seed.store.address import Address
 from seed.store.postgres.opening import open_receipts
@@ -92,3 +92,16 @@ def test_a_role_that_was_not_admitted_is_told_what_to_do(database: str, opened: 
             opened(database.replace("postgres@", f"{name}@"))
     finally:
         sql(database, f"DROP ROLE {name}")
+
+
+def test_a_role_fills_a_large_repository(roles: tuple[str, str], opened: Open) -> None:
+    """What a table's owner alone may do is passed over: texts, vectors and merged words come in as for the owner."""
+    shop = opened(roles[0], workspace="shop")
+    shop.register(TOY.identity)
+    for number in range(10):
+        with shop.exclusive(5):
+            shop.add([unseen(f"f{number}", *(f"all of{number} t{n}" for n in range(150)))], VERSION)
+            shop.add_vectors(TOY.identity, {sha(f"{number} {n}"): TOY.question("q") for n in range(150)})
+    assert shop.held(TOY.identity) == 1500
+    assert len(shop.postings("all")[0]) == 1500
+    assert len(shop.postings("t7")[0]) == 10
