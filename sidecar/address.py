@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC
-from typing import Any
 
 import numpy as np
 
 from seed.errors import EmbedderError, SidecarError
-from seed.transcript.segments import DEFAULT
 from seed.transcript.turns import digest_of
 from sidecar import library, sentence_rows
 from sidecar import receipt as receipts
+from sidecar.asking import Asking, receipt_of
 from sidecar.floor import digest, relevance
 from sidecar.floors import probe_vectors, shipped_glossary, shipped_probes
 from sidecar.gloss import reverse, translate
@@ -22,26 +20,13 @@ from sidecar.history import Document, open_history
 from sidecar.library import Library, Progress, Projected
 from sidecar.meaning import is_foreign
 from sidecar.provider import Provider
-from sidecar.query import MAX_LIMIT, MAX_QUESTION
 from sidecar.segment_floor import SegmentFloor, kept_floor
 from sidecar.segment_planes import Auxiliary
 from sidecar.segment_rank import RANKED, Floats, SegmentPlane, best, calibrate, evidence, plane
-from sidecar.version import VERSION
 
 MAX_TEXT = 20_000
 """Bytes of one result's text; a longer segment is cut and says so: `transcript read --raw` goes on."""
 NEAREST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """What to look for, and where: by which scheme, in which sessions (none named: all), for how long to embed."""
-
-    question: str
-    limit: int = 5
-    scheme: str = DEFAULT
-    transcripts: tuple[str, ...] = ()
-    budget: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +47,13 @@ class Addresser:
         self.history = open_history(provider.session.folder)
         self._kept: object = None
         self._ready: dict[object, _Ready] = {}
+        self.waiting = ""
+        """The scheme by which the last answer lacked vectors that `embed` would make; "" where it lacked none."""
 
     def address(self, asked: Asking, *, outside: Auxiliary | None = None, progress: Progress | None = None) -> Document:
         """Return the places that speak of a question, above the floor, with coverage and a receipt; see `answer`."""
         told = self.answer(asked, outside=outside, progress=progress)
-        body = self._receipt(asked, told, outside=outside is not None)
+        body = receipt_of(self.provider, self.history, asked, told, outside=outside is not None)
         sealed, stored = self.provider.receipts.append(lambda last: receipts.seal(body, last))
         return {**told, "receipt": {"id": sealed["id"], "stored": stored}}
 
@@ -77,7 +64,7 @@ class Addresser:
         that were made elsewhere, one of the question included. Raises `SidecarError`, and `StoreError` when a
         turn is not what was indexed.
         """
-        _check(asked)
+        asked.check()
         ready = self._outside(asked, outside) if outside else self._own(asked, progress)
         found = self._evidence(ready, asked.question, outside)
         order = best(found, ready.library.said, asked.limit)
@@ -87,19 +74,27 @@ class Addresser:
             told["nearest"] = [self._place(ready.library, n) for n in order[:NEAREST]]
         return told
 
+    def embed(self, scheme: str, names: Sequence[str], budget: float, progress: Progress | None = None) -> str:
+        """Cut and embed sessions (none named: all), so that questions need not wait. Returns what was left, or ""."""
+        opened = library.open_library(self.history, scheme, names)
+        session, folder = self.provider.session, self.history.indexes
+        embedder = Projected(session.embedders(session.policy(session.wanted()))[0], scheme)
+        return sentence_rows.seeded(folder, session.store, opened, embedder, budget, progress)[1]
+
     # --- what is asked ----------------------------------------------------------------------------------------
 
     def _own(self, asked: Asking, progress: Progress | None) -> _Ready:
         kept = [(one.id, one.digest) for one in self.history.archive.manifests()]
         if kept != self._kept:
             self._kept, self._ready = kept, {}
-        mark = (asked.scheme, asked.transcripts, is_foreign(asked.question))
-        if mark not in self._ready or self._ready[mark].degraded:
-            self._ready = {**dict(list(self._ready.items())[-1:]), mark: self._load(asked, progress)}
+        mark, self.waiting = (asked.scheme, asked.transcripts, is_foreign(asked.question)), ""
+        before = self._ready.get(mark)
+        if before is None or before.degraded:
+            opened = before.library if before else library.open_library(self.history, asked.scheme, asked.transcripts)
+            self._ready = {**dict(list(self._ready.items())[-1:]), mark: self._load(asked, opened, progress)}
         return self._ready[mark]
 
-    def _load(self, asked: Asking, progress: Progress | None) -> _Ready:
-        opened = library.open_library(self.history, asked.scheme, asked.transcripts)
+    def _load(self, asked: Asking, opened: Library, progress: Progress | None) -> _Ready:
         if not opened.families:
             self.history.reader()  # says that nothing is kept
         session, foreign = self.provider.session, is_foreign(asked.question)
@@ -112,6 +107,7 @@ class Addresser:
         try:
             folder = self.history.indexes
             held, left = sentence_rows.seeded(folder, session.store, opened, embedder, asked.budget, progress)
+            self.waiting = asked.scheme if left and not foreign else ""
             vectors = np.stack(probe_vectors(session.store, embedder, probes))
         except EmbedderError as exc:
             return self._by_words(opened, str(exc), foreign=foreign)
@@ -215,44 +211,3 @@ class Addresser:
         except UnicodeDecodeError:  # cut inside a character, or bytes that are no text at all
             told["text"], told["base64"] = shown.decode("utf-8", "backslashreplace"), base64.b64encode(shown).decode()
         return {**told, "truncated": True} if len(raw) > MAX_TEXT else told
-
-    def _receipt(self, asked: Asking, told: Document, *, outside: bool) -> dict[str, Any]:
-        session = self.provider.session
-        want, archive = session.wanted(), self.history.archive
-        kept = [archive.resolve(name) for name in asked.transcripts] or list(archive.manifests())
-        return {
-            "format": 1,
-            "kind": "address",
-            "question": asked.question,
-            "also": [],
-            "arguments": {"limit": asked.limit, "scheme": asked.scheme, "transcripts": list(asked.transcripts)},
-            "commit": want.commit,
-            "knowledge_tree": "",
-            "candidates": [],
-            "embedder": told["embedder"],
-            "policy": f"floor {told['floor']}",
-            "sessions": {one.id: one.digest for one in kept},
-            "outside": outside,
-            "provider": VERSION,
-            "coverage": told["coverage"],
-            "time": self.provider.clock().astimezone(UTC).isoformat(timespec="milliseconds"),
-            "verdict": told["verdict"],
-            "returned": returned(told),
-        }
-
-
-def returned(told: Document) -> list[list[str]]:
-    """Return (transcript, turn with byte range, turn's digest) of every place an answer named, in order."""
-    return [
-        [one["transcript"], f"{one['turn']}:{one['start_byte']}-{one['end_byte']}", one["digest"]]
-        for one in told["results"]
-    ]
-
-
-def _check(asked: Asking) -> None:
-    if not asked.question.strip():
-        raise SidecarError("the question is empty", "ask in one sentence")
-    if len(asked.question) > MAX_QUESTION:
-        raise SidecarError(f"the question has {len(asked.question)} characters", f"ask in at most {MAX_QUESTION}")
-    if not 1 <= asked.limit <= MAX_LIMIT:
-        raise SidecarError(f"limit {asked.limit} is out of range", f"use 1 to {MAX_LIMIT}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from seed.errors import SidecarError
@@ -22,6 +23,18 @@ def require_own(repo: Repository, path: Path) -> None:
         raise SidecarError(
             f"{path.name} ran in {cwd or 'a folder it does not name'}, not in {repo.root}",
             "capture it by hand with 'sidecar transcript capture', or start the server with --any-session",
+        )
+
+
+def require_place(repo: Repository, folder: Path, places: Iterable[Path]) -> None:
+    """Raise `SidecarError` unless ``folder`` may be searched for sessions: it lies in the repository or in a place.
+
+    Anything else could be the whole disk, and what stands there is nobody's to list.
+    """
+    if not any(folder.resolve().is_relative_to(place.resolve()) for place in (repo.root, *places)):
+        raise SidecarError(
+            f"{folder} is neither an agent's folder of sessions nor in {repo.root}",
+            "name session files, or leave files out for the newest of this repository",
         )
 
 

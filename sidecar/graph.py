@@ -15,7 +15,7 @@ import zstandard
 
 from seed import graph as build
 from seed.errors import SidecarError
-from seed.git.repository import inside
+from seed.git.repository import inside, stands
 from seed.git.tree import UnreadableBlobError, read_blob
 from seed.graph import BY_DEFAULT, TYPES, Edge, Filed, Line
 from seed.transcript import edges as turn_edges
@@ -72,8 +72,9 @@ class Graph:
     def walk(self, start: str, types: Sequence[str] = (), depth: int = 1) -> Document:
         """Return the nodes and edges within ``depth`` steps of a record, path, commit or turn (transcript#ordinal).
 
-        What is said of a folder is said of all below it, and a folder is spoken of where a file in it is.
-        Without ``types`` those of `BY_DEFAULT` are walked. Raises `SidecarError` for what is not in the graph.
+        What is said of a folder is said of all below it, and a folder is spoken of where a file in it is. Without
+        ``types`` those of `BY_DEFAULT` are walked. A file that nothing speaks of has no edges. Raises `SidecarError`
+        for what is neither in the graph nor there.
         """
         import networkx as nx
 
@@ -212,6 +213,8 @@ class Graph:
         )
         found = next((name for name in names if name and (name in whole or name in self.names)), None)
         found = found or next((names[2] for name in whole if _of_one_place(names[2], name)), None)
+        if found is None and stands(self.provider.session.repo, place):
+            return names[2]  # no wrong name, even if nothing speaks of it
         if found is None:
             raise SidecarError(
                 f"there is no record, path, commit or turn {one_line(asked, 120)!r} in the graph",

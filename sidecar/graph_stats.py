@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from seed.graph import TYPES, consecutive
 from seed.transcript.segments import DEFAULT
-from sidecar import library
+from sidecar import library, sentence_rows
 from sidecar.graph import Graph, session_edges
 from sidecar.history import Document
+from sidecar.library import Family
+from sidecar.segment_rank import Matrix
+from sidecar.sentence_rows import Rows
 
 RANDOM_PAIRS = 2000
 _TINY = 1e-9
@@ -30,11 +33,13 @@ def stats(graph: Graph) -> Document:
     pairs: dict[str, Pairs] = {}
     vectors: list[Floats] = []
     lengths: list[int] = []
-    for name, ordinals, found in _sessions(graph):
+    sessions = _sessions(graph)
+    held, rows = _rows(graph, [family for family, _, _ in sessions])
+    for (family, ordinals, found), part in zip(sessions, rows, strict=False):
         place = {ordinal: n + sum(lengths) for n, ordinal in enumerate(ordinals)}
         for kind, first, second in found:
             pairs.setdefault(kind, []).append((place[first], place[second]))
-        vectors.append(_vectors(graph, name, ordinals))
+        vectors.append(np.zeros((len(ordinals), 1)) if held is None else _vectors(held, part, family, ordinals))
         lengths.append(len(ordinals))
     matrix = _joined(vectors)
     adjacent = [(at + n, at + n + 1) for at, size in _offsets(lengths) for n in range(size - 1)]
@@ -61,31 +66,33 @@ def _told(count: int, pairs: Pairs, matrix: Floats, usual: float | None) -> Docu
     }
 
 
-def _sessions(graph: Graph) -> list[tuple[str, list[int], list[tuple[str, int, int]]]]:
+def _sessions(graph: Graph) -> list[tuple[Family, list[int], list[tuple[str, int, int]]]]:
     found = []
     for reader in graph.sessions:
         joined = list(consecutive(session_edges(graph.history, reader)))
         family = library.family(graph.history, reader.manifest.id, DEFAULT)
         says = {family.index.turns[int(n)] for n in np.flatnonzero(family.words.said())}
         ends = {end for _, *both in joined for end in both}
-        found.append((reader.manifest.id, sorted(says | ends), joined))
+        found.append((family, sorted(says | ends), joined))
     return found
 
 
-def _vectors(graph: Graph, name: str, ordinals: Sequence[int]) -> Floats:
-    """Return the mean vector (turns, d) of each turn's embedded sentences, zeros where there is none."""
+def _rows(graph: Graph, families: Sequence[Family]) -> tuple[Matrix | None, list[Rows]]:
+    """Return the vectors, and for each session the row of each of its sentences, or -1; looked up once for all."""
     session = graph.provider.session
     embedder = library.Projected(session.embedders(graph.view.corpus.snapshot.policy)[0], DEFAULT)
-    opened = library.assemble([library.family(graph.history, name, DEFAULT)])
-    rows, matrix = library.rows(session.store, opened, embedder.identity), session.store.matrix(embedder.identity)
-    sums = np.zeros((len(ordinals), embedder.identity.dimension))
-    if matrix is None:
-        return sums
+    opened = library.assemble(families)
+    rows = sentence_rows.rows(graph.history.indexes, session.store, opened, embedder.identity)
+    return session.store.matrix(embedder.identity), np.split(rows, opened.breaks[1:])
+
+
+def _vectors(matrix: Matrix, rows: Rows, family: Family, ordinals: Sequence[int]) -> Floats:
+    """Return the mean vector (turns, d) of each turn's embedded sentences, zeros where there is none."""
+    sums = np.zeros((len(ordinals), matrix.shape[1]))
     place = {ordinal: n for n, ordinal in enumerate(ordinals)}
     have = np.flatnonzero(rows >= 0)
-    turns = opened.families[0].index.turns
-    owners = np.repeat(np.arange(len(opened)), opened.counts)[have]
-    np.add.at(sums, [place[turns[int(n)]] for n in owners], matrix[rows[have]])
+    owners = np.repeat(np.arange(len(family.index)), family.words.counts)[have]
+    np.add.at(sums, [place[family.index.turns[int(n)]] for n in owners], matrix[rows[have]])
     unit: Floats = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), _TINY)
     return unit
 

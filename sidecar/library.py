@@ -29,6 +29,8 @@ from sidecar.sentences import sentences
 
 BATCH = 64
 _LOCK_SECONDS = 0.5
+Names = NDArray[np.uint8]
+"""What names each of some texts: (s, 32), the sha256 of each."""
 Progress = Callable[[str, int, int], None]
 
 
@@ -93,14 +95,17 @@ class Library:
         """Return which segments (n,) say anything."""
         return self.counts > 0
 
-    def sha(self, sentence: int) -> bytes:
-        """Return what names the text of one sentence."""
-        at = int(np.searchsorted(self.breaks, sentence, side="right")) - 1
-        return self.families[at].words.sha(sentence - int(self.breaks[at]))
+    @property
+    def names(self) -> Names:
+        """Return what names the text of each sentence, (s, 32)."""
+        joined = b"".join(one.words.shas for one in self.families)
+        return np.frombuffer(joined, np.uint8).reshape(-1, segment_words.SHA_BYTES)
 
-    def shas(self) -> list[bytes]:
-        """Return what names the text of each sentence."""
-        return [sha for one in self.families for sha in one.words.sentences()]
+
+def listed(names: Names) -> list[bytes]:
+    """Return what names each of some texts (s, 32) as bytes."""
+    joined, size = names.tobytes(), segment_words.SHA_BYTES
+    return [joined[at : at + size] for at in range(0, len(joined), size)]
 
 
 def assemble(families: Sequence[Family]) -> Library:
@@ -149,47 +154,55 @@ def open_library(history: History, scheme: str, names: Sequence[str] = ()) -> Li
     return assemble([family(history, one.id, scheme) for one in kept])
 
 
-def rows(store: Engine, library: Library, identity: Identity) -> NDArray[np.int32]:
-    """Return the row (s,) of each sentence's vector, -1 where there is none."""
-    shas = library.shas()
-    known = store.rows(identity, list(set(shas)))
-    held = store.held(identity)
-    found = np.fromiter((known.get(sha, -1) for sha in shas), np.int32, len(shas))
-    return np.where(found < held, found, -1).astype(np.int32)
+def embed(
+    store: Engine,
+    library: Library,
+    missing: NDArray[np.bool_],
+    embedder: Embedder,
+    budget: float,
+    progress: Progress | None = None,
+) -> str:
+    """Embed the sentences that are ``missing`` (s,), for at most ``budget`` seconds.
 
-
-def embed(store: Engine, library: Library, embedder: Embedder, budget: float, progress: Progress | None = None) -> str:
-    """Embed what has no vector yet, for at most ``budget`` seconds. Returns what was left undone, or ""."""
+    Returns what was left undone, or "".
+    """
     end = time.monotonic() + budget
     store.register(embedder.identity)
-    missing = set(library.shas())
-    missing -= store.rows(embedder.identity, list(missing)).keys()
-    total = len(missing)
-    for batch in _batches(library, missing):
+    wanted = set(listed(library.names[missing]))
+    total = len(wanted)
+    for batch in _batches(library, missing, wanted):
         if time.monotonic() > end:
-            return f"{len(missing) + len(batch)} sentences are not embedded yet (stopped after {budget:g} s)"
+            return f"{len(wanted) + len(batch)} sentences are not embedded yet (stopped after {budget:g} s)"
         vectors = dict(zip(batch, embedder.passages(list(batch.values())), strict=True))
         try:
             with store.exclusive(_LOCK_SECONDS):
                 store.add_vectors(embedder.identity, vectors)
         except StoreError as exc:
-            return f"{len(missing) + len(batch)} sentences are not embedded yet: {exc.message}"
+            return f"{len(wanted) + len(batch)} sentences are not embedded yet: {exc.message}"
         if progress:
-            progress("embedding sentences", total - len(missing), total)
+            progress("embedding sentences", total - len(wanted), total)
     return ""
 
 
-def _batches(library: Library, missing: set[bytes]) -> Iterator[dict[bytes, str]]:
-    """Yield the missing texts by what names them, some at a time; those yielded are taken out of ``missing``."""
+def _batches(library: Library, missing: NDArray[np.bool_], wanted: set[bytes]) -> Iterator[dict[bytes, str]]:
+    """Yield the wanted texts by what names them, some at a time; those yielded are taken out of ``wanted``."""
     batch: dict[bytes, str] = {}
-    for one in library.families:
-        said = segment_index.utterances(one.reader, one.index) if missing else ()
-        for part in (part for _, _, text in said for part in sentences(text)):
-            if (sha := segment_words.sha_of(part)) in missing:
-                missing.discard(sha)
-                batch[sha] = part
-                if len(batch) == BATCH:
-                    yield batch
-                    batch = {}
+    for text in _texts(library, missing):
+        if (sha := segment_words.sha_of(text)) in wanted:
+            wanted.discard(sha)
+            batch[sha] = text
+            if len(batch) == BATCH:
+                yield batch
+                batch = {}
     if batch:
         yield batch
+
+
+def _texts(library: Library, missing: NDArray[np.bool_]) -> Iterator[str]:
+    """Yield the sentences of each session from the first segment on that misses one; what stands before is not read."""
+    for family, part in zip(library.families, np.split(missing, library.breaks[1:]), strict=True):
+        if not part.any():
+            continue
+        first = int(np.searchsorted(np.cumsum(family.words.counts), part.argmax(), side="right"))
+        for _, _, text in segment_index.utterances(family.reader, family.index, first):
+            yield from sentences(text)

@@ -172,6 +172,13 @@ class Provider:
 
         return Addresser(self)
 
+    def unembedded(self) -> str:
+        """Return, once, the scheme by which the last question to the sessions lacked vectors; "" where it had all."""
+        if "addresser" not in vars(self):
+            return ""
+        scheme, self.addresser.waiting = self.addresser.waiting, ""
+        return scheme
+
     @property
     def behind(self) -> bool:
         """Tell whether the last answer was stale or lacked vectors because its budget ran out."""

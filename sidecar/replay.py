@@ -60,7 +60,7 @@ def verify(provider: Provider, receipt: Mapping[str, Any], progress: Progress | 
 
 def _address_again(provider: Provider, receipt: Mapping[str, Any], progress: Progress | None) -> Verified:
     """Ask the sessions that a receipt stood on once more, as they are now; later ones are left out."""
-    from sidecar.address import Asking, returned
+    from sidecar.asking import Asking, returned
 
     if receipt.get("outside"):
         return Verified("cannot replay: the question's vector, which was made elsewhere")

@@ -46,14 +46,6 @@ class SegmentWords:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def sentences(self) -> list[bytes]:
-        """Return what names the text of every sentence, in order."""
-        return [self.shas[at : at + SHA_BYTES] for at in range(0, len(self.shas), SHA_BYTES)]
-
-    def sha(self, number: int) -> bytes:
-        """Return what names the text of one sentence."""
-        return self.shas[number * SHA_BYTES : (number + 1) * SHA_BYTES]
-
     def said(self) -> NDArray[np.bool_]:
         """Return which segments (n,) say anything."""
         return self.counts > 0

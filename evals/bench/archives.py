@@ -83,7 +83,7 @@ class Ours:
             session = provider.session
             embedder = library.Projected(session.embedders(session.policy(session.wanted()))[0], SCHEME)
             session.store.register(embedder.identity)
-            shas = list(dict.fromkeys(opened.shas()))
+            shas = list(dict.fromkeys(library.listed(opened.names)))
             for at in range(0, len(shas), _BLOCK):
                 block = unit(random, len(shas[at : at + _BLOCK]))
                 with session.store.exclusive(60):

@@ -118,3 +118,12 @@ def inside(repo: Repository, path: str) -> str:
         return absolute.resolve().relative_to(repo.root).as_posix()
     except (ValueError, OSError):
         return path
+
+
+def stands(repo: Repository, path: str) -> bool:
+    """Tell whether a repository path is a file or a folder below the root of the working tree now."""
+    try:
+        found = (repo.root / path.strip()).resolve()
+        return repo.root in found.parents and found.exists()
+    except (ValueError, OSError):  # a NUL, or a name that is too long
+        return False

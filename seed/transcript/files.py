@@ -62,6 +62,21 @@ def remove_leftovers(folder: Path) -> None:
 
 
 @contextlib.contextmanager
+def alone(path: Path) -> Iterator[bool]:
+    """Hold the lock file ``path`` if nobody else does, and say whether that is so; nobody waits."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            mine = True
+        except BlockingIOError:
+            mine = False
+        yield mine
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
 def exclusive(path: Path) -> Iterator[None]:
     """Hold the lock file ``path``; the kernel lets go of it when the process dies, however it dies."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -79,7 +79,7 @@ def read(reader: Reader, query: Query) -> Page:
     """Return the text of turns, at most ``max_bytes`` of UTF-8 from ``offset`` of them all joined.
 
     With ``match`` only the turns that hold it (in any case) count, each cut to what stands around it.
-    Raises SidecarError when none of the numbers is known, and for a size that makes no sense.
+    Raises SidecarError when none of the numbers is known, for a size that makes no sense, and past the end.
     """
     if query.max_bytes < 4 or query.offset < 0:  # noqa: PLR2004  # the longest character of UTF-8
         raise SidecarError(f"cannot read {query.max_bytes} bytes from {query.offset}", "give positive numbers")
@@ -111,6 +111,9 @@ def read(reader: Reader, query: Query) -> Page:
                 left -= end - start
             if end < last:
                 return Page(tuple(parts), position - (last - end), matched, unknown)
+    if query.offset and query.offset >= position:
+        raise SidecarError(f"offset {query.offset} is past the end: what is asked has {position} bytes",
+                           "go on from a page's next_offset, or begin at 0")  # fmt: skip
     return Page(tuple(parts), None, matched, unknown)
 
 

@@ -110,9 +110,10 @@ class Reader:
         raw = self.read(start, end)
         return Turn(ordinal, start, end, turns.digest_of(raw)), raw
 
-    def lines(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield every turn as (ordinal, start, bytes); one line and one frame are in memory."""
-        for ordinal, (start, line) in enumerate(turns.lines(self.chunks())):
+    def lines(self, first: int = 0) -> Iterator[tuple[int, int, bytes]]:
+        """Yield every turn from the ``first`` on as (ordinal, start, bytes); one line and one frame are in memory."""
+        begin = self.span(first)[0] if first else 0
+        for ordinal, (start, line) in enumerate(turns.lines(self.chunks(begin), begin), first):
             yield ordinal, start, line
 
     def export(self, output: Path) -> None:

@@ -88,10 +88,13 @@ def views(reader: Reader, index: SegmentIndex) -> Iterator[tuple[int, str]]:
     yield from ((number, titled(title, text)) for number, title, text in utterances(reader, index))
 
 
-def utterances(reader: Reader, index: SegmentIndex) -> Iterator[tuple[int, str, str]]:
-    """Yield (segment's number, title, text) in order; the text is empty where only metadata stands."""
-    form, number = reader.manifest.identity.format, 0
-    for ordinal, _, raw in reader.lines():
+def utterances(reader: Reader, index: SegmentIndex, number: int = 0) -> Iterator[tuple[int, str, str]]:
+    """Yield (segment's number, title, text) in order, from a number on; the text is empty where only metadata stands.
+
+    What stands before the turn of the first one is not read.
+    """
+    form = reader.manifest.identity.format
+    for ordinal, _, raw in reader.lines(index.turns[number] if number < len(index) else 0):
         if number == len(index):
             return
         parts = said(raw, form) if index.turns[number] == ordinal else []

@@ -12,9 +12,8 @@ import click
 from seed.errors import SidecarError
 from seed.transcript.segments import DEFAULT, SCHEMES
 from sidecar.cli.common import Progress, examples, json_option, narrow, print_json, provider, repo_option
-from sidecar.cli.transcript_read import safe
+from sidecar.cli.transcript_read import EMBED_SECONDS, safe
 
-EMBED_SECONDS = 3600.0
 MAIN = "main"
 _scheme = click.option(
     "--scheme", type=click.Choice(list(SCHEMES)), default=DEFAULT, show_default=True, help="How sessions are cut."
@@ -43,7 +42,7 @@ def address(
     repo: str,
 ) -> None:
     """Find the exact bytes that speak of a question; what has no segments or vectors yet gets them first."""
-    from sidecar.address import Asking
+    from sidecar.asking import Asking
     from sidecar.segment_planes import open_plane
 
     progress = Progress(quiet=as_json)

@@ -12,8 +12,9 @@ import click
 from seed.errors import SidecarError
 from seed.transcript.segments import DEFAULT, SCHEMES
 from sidecar import history
-from sidecar.cli.common import examples, json_option, print_json, provider, repo_option
+from sidecar.cli.common import Progress, examples, json_option, print_json, provider, repo_option
 
+EMBED_SECONDS = 3600.0
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
@@ -144,16 +145,31 @@ def anchors_(ident: str, generation: int | None, as_json: bool, repo: str) -> No
 @click.option(
     "--scheme", type=click.Choice(list(SCHEMES)), default=DEFAULT, show_default=True, help="How the session is cut."
 )
+@click.option("--embed", "embedding", is_flag=True, help="Embed all sessions, or ID alone, so that no question waits.")
 @json_option
 @repo_option
-def segment(ident: str, scheme: str, as_json: bool, repo: str) -> None:
+def segment(ident: str, scheme: str, embedding: bool, as_json: bool, repo: str) -> None:
     """Cut a session into an index of segments; the session itself is not touched, which is checked."""
+    if embedding:
+        _embed(ident, scheme, repo, as_json=as_json)
+        return
     reader, index = history.segmented(history.open_history(Path(repo)), ident, scheme)
     told = {"transcript": reader.manifest.id, "digest": index.digest, "scheme": scheme, "version": index.version}
     if as_json:
         print_json({"format": 1, **told, "segments": len(index), **history.completeness(reader.manifest)})
     else:
         print(f"{reader.manifest.id}: {len(index)} segments by {scheme}, every byte in one of them")
+
+
+def _embed(ident: str, scheme: str, repo: str, *, as_json: bool) -> None:
+    progress = Progress(quiet=as_json)
+    with provider(repo) as opened:
+        left = opened.addresser.embed(scheme, (ident,) if ident else (), EMBED_SECONDS, progress)
+    progress.close()
+    if as_json:
+        print_json({"format": 1, "scheme": scheme, "left": left})
+    else:
+        print(left or f"every sentence is embedded, by {scheme}")
 
 
 @click.command("candidates", epilog=examples("sidecar transcript candidates claude-5f1c"))

@@ -37,7 +37,7 @@ class Desk:
         self.allowed = tuple(path.resolve() for path in allowed)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sidecar")
         self._providers: OrderedDict[Path, Provider] = OrderedDict()
-        self._seeding: dict[Path, tuple[float, subprocess.Popen[bytes]]] = {}
+        self._working: dict[tuple[Path, tuple[str, ...]], tuple[float, subprocess.Popen[bytes]]] = {}
 
     async def run(self, repo: str, work: Callable[[Provider], Result]) -> Result:
         """Return ``work(provider)`` of the repository asked about, the start folder for "". Raises `SidecarError`."""
@@ -78,7 +78,9 @@ class Desk:
             raise SidecarError(exc.message, "seeding goes on in the background, ask again in a while") from None
         finally:
             if provider.behind:
-                self._seed_on(folder)
+                self._go_on(folder, "seed", "--quiet")
+            if scheme := provider.unembedded():
+                self._go_on(folder, "transcript", "segment", "--embed", "--scheme", scheme)
 
     def _open(self, folder: Path) -> Provider:
         from sidecar.provider import Provider
@@ -91,13 +93,13 @@ class Desk:
             self._providers.popitem(last=False)[1].close()
         return self._providers[folder]
 
-    def _seed_on(self, folder: Path) -> None:
-        """Go on with what the budget cut short, in one process of its own.
+    def _go_on(self, folder: Path, *work: str) -> None:
+        """Go on with what the budget cut short, in one process of its own for each command (``work``).
 
         A process rather than a thread: embedding would take the interpreter from the answers, and what was begun
-        should survive the agent's session. The store's lock makes it wait for, or follow, any other seeding.
+        should survive the agent's session. A lock makes it wait for, or leave it to, any other that does the same.
         """
-        started, process = self._seeding.get(folder, (0.0, None))
+        started, process = self._working.get((folder, work), (0.0, None))
         if process is not None and (process.poll() is None or time.monotonic() - started < _RESEED_SECONDS):
             return
         # -P: the folder a server starts in is a repository, and nothing in it may be imported.
@@ -106,14 +108,13 @@ class Desk:
             "-P",
             "-c",
             "from sidecar.cli import run; run()",
-            "seed",
-            "--quiet",
+            *work,
             "--repo",
             str(folder),
         ]
         quiet = subprocess.DEVNULL
         started_process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)  # noqa: S603 - our own command
-        self._seeding[folder] = (time.monotonic(), started_process)
+        self._working[folder, work] = (time.monotonic(), started_process)
 
     def _close_all(self) -> None:
         while self._providers:

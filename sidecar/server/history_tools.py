@@ -6,6 +6,7 @@ Which sessions may be kept is the server's to say, never an argument's: those th
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -32,15 +33,16 @@ def context_capture(
     files: Annotated[list[str], Field(description="session files; empty: the newest of this repository")] = [],  # noqa: B006 - read only
 ) -> Reply:
     """Keep sessions that ran in this repository, byte for byte, so that they can be found and read later."""
-    import os
-
     from seed.transcript.capture import Options
+    from seed.transcript.discover import session_folders
     from sidecar import history
-    from sidecar.belonging import require_own
+    from sidecar.belonging import require_own, require_place
 
     del who
     opened = history.open_history(provider.session.folder)
     named = [_path(name) for name in files] or [history.newest(opened, Path.home(), os.environ)]
+    for folder in (one for one in named if one.is_dir()):
+        require_place(provider.session.repo, folder, session_folders(Path.home(), os.environ))
     paths = [path for one in named for path in history.with_subagents(one)]
     for path in paths if not provider.any_session else ():
         require_own(provider.session.repo, path)
@@ -70,7 +72,7 @@ def context_address(
     vector: Annotated[str, Field(description='JSON {"embedder", "vector"} of the question')] = "",
 ) -> Reply:
     """Find where earlier sessions speak of a question: exact bytes, verdict "weak" or "none", what was searched."""
-    from sidecar.address import Asking
+    from sidecar.asking import Asking
     from sidecar.segment_planes import open_plane
 
     asker, outside = provider.addresser, None
@@ -193,7 +195,14 @@ def _part(one: dict[str, Any]) -> str:
 def _path(name: str) -> Path:
     if not name or "\0" in name:
         raise SidecarError(f"{name[:80]!r} is no path", "name a file")
-    return Path(name)
+    path = Path(name)
+    try:
+        odd = path.exists() and not (path.is_file() or path.is_dir())
+    except OSError as exc:
+        raise SidecarError(f"cannot read {name[:200]}: {exc.strerror}", "name a file") from None
+    if odd:
+        raise SidecarError(f"{name} is no file: reading it might never end", "name a file")
+    return path
 
 
 def _object(text: str) -> dict[str, Any]:

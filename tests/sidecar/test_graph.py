@@ -14,7 +14,7 @@ from seed.errors import SidecarError
 from seed.record import Record
 from seed.transcript.capture import Options
 from seed.transcript.edges import Edge as TurnEdge
-from sidecar import address, history
+from sidecar import address, asking, history, sentence_rows
 from sidecar.cli import main
 from sidecar.graph import Graph, sources
 from sidecar.graph_stats import stats
@@ -152,7 +152,7 @@ def test_why_names_the_turns_where_a_file_was_last_worked_on(
 
 def test_stats_say_what_each_type_adds(provider: Provider, shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """For each edge type: count, adjacent share, cosines, longest span, and how many joins order had not."""
-    address.Addresser(provider).address(address.Asking("pay"))
+    address.Addresser(provider).address(asking.Asking("pay"))
     told = stats(Graph(provider))
     replies, mentions = told["types"]["replies-to"], told["types"]["mentions-path"]
     assert (replies["count"], replies["adjacent_share"], replies["joined_anew"]) == (4, 1.0, 0)
@@ -161,6 +161,43 @@ def test_stats_say_what_each_type_adds(provider: Provider, shop: Path, capsys: p
     assert told["types"]["supersedes"]["count"] == 1
     assert main(["graph", "stats", "--repo", str(shop)]) == 0
     assert "mentions-path" in capsys.readouterr().out
+
+
+def test_stats_look_rows_up_once_and_keep_them(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of all sessions are looked up in the store together, and not again while they are known."""
+    address.Addresser(provider).address(asking.Asking("pay"))
+    (kept,) = history.open_history(provider.session.folder).indexes.glob("*.rows")
+    kept.unlink()
+    asked: list[int] = []
+    plain = sentence_rows.looked_up
+    monkeypatch.setattr(sentence_rows, "looked_up", lambda *given: asked.append(len(given[2])) or plain(*given))
+    first = stats(Graph(provider))
+    assert len(asked) == 1
+    assert (stats(Graph(provider)), len(asked)) == (first, 1)
+
+
+def test_stats_of_records_alone_need_no_session(shop: Path) -> None:
+    """Where no session is kept, the records' edges are told, and no turn."""
+    opened = Provider(shop)
+    told = stats(Graph(opened))
+    opened.close()
+    assert told["baseline"] == {"adjacent_cosine": None, "random_cosine": None, "turns": 0, "embedded_turns": 0}
+    assert told["types"]["supersedes"]["count"] == 1
+
+
+def test_a_file_that_nothing_speaks_of_has_no_edges(provider: Provider) -> None:
+    """A file or folder that is there is no wrong name: its walk is empty and says what was looked at."""
+    root = provider.session.repo.root
+    (root / "quiet").mkdir()
+    (root / "quiet" / "tea.py").write_text("")
+    for name in ("quiet/tea.py", "quiet", "quiet/", str(root / "quiet" / "tea.py")):
+        told = Graph(provider).walk(name)
+        assert (told["about"].startswith("path:quiet"), told["edges"], told["left_out"]) == (True, [], 0)
+        assert [one["kind"] for one in told["nodes"]] == ["path"]
+        assert told["coverage"]["transcripts"] == 1
+    for name in (".", str(root), "quiet/gone.py", "../outside", "/etc/hosts", "nul\0", "x" * 5000):
+        with pytest.raises(SidecarError, match="there is no"):
+            Graph(provider).walk(name)
 
 
 def test_networkx_is_loaded_at_the_first_walk_only() -> None:

@@ -6,13 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from seed.embed.identity import Identity
+from seed.store.engine import Engine
+from seed.transcript import files
+from seed.transcript.reader import Reader
 from sidecar import library, sentence_rows
-from sidecar.address import Addresser, Asking
+from sidecar.address import Addresser
+from sidecar.asking import Asking
 from sidecar.provider import Provider
 
 from .conftest import TOY, Commit
 from .test_address import ASKED, SAID, keep, session
+
+ENDS = st.binary(min_size=2, max_size=2)
 
 
 @pytest.fixture
@@ -26,16 +35,21 @@ def asker(repository: Path, commit: Commit, tmp_path: Path) -> Iterator[Addresse
     provider.close()
 
 
-def looked_up(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Open the library as a new process does, and say whether all rows were looked up in the store."""
+def looked_up(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Open the library as a new process does, and say how many sentences were looked up in the store."""
     calls: list[int] = []
-    plain = sentence_rows.rows
-    monkeypatch.setattr(sentence_rows, "rows", lambda *given: calls.append(1) or plain(*given))
+    plain = sentence_rows.looked_up
+
+    def counted(store: Engine, identity: Identity, names: list[bytes]) -> sentence_rows.Known:
+        calls.append(len(names))
+        return plain(store, identity, names)
+
+    monkeypatch.setattr(sentence_rows, "looked_up", counted)
     told = Addresser(asker.provider).answer(Asking(ASKED))
-    monkeypatch.setattr(sentence_rows, "rows", plain)
+    monkeypatch.setattr(sentence_rows, "looked_up", plain)
     assert told["verdict"] == "match"
     assert told["coverage"]["embedded"] == told["coverage"]["said"]
-    return bool(calls)
+    return sum(calls)
 
 
 def kept_file(asker: Addresser) -> Path:
@@ -63,39 +77,96 @@ def test_rows_that_the_store_gave_to_other_texts_are_not_believed(
     asker: Addresser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A whole file whose rows are not the store's any more is compared with the store and made again."""
-    path = kept_file(asker)
-    held = np.frombuffer(path.read_bytes(), "<i4", offset=4)
-    sentence_rows.keep(path, held[::-1].copy())
-    assert looked_up(asker, monkeypatch)
+    path, store = kept_file(asker), asker.provider.session.store
+    (ready,) = asker._ready.values()
+    assert ready.embedder is not None
+    known = sentence_rows.kept(path, store, ready.embedder.identity)
+    assert len(known.rows) == len(SAID)
+    sentence_rows.keep(path, sentence_rows.Known(known.names, known.rows[::-1].copy()))
+    assert looked_up(asker, monkeypatch) == len(SAID)
 
 
-def test_another_library_model_or_generation_has_rows_of_its_own(
+def test_another_model_or_generation_has_rows_of_its_own(
     asker: Addresser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """More sessions, another model, and a store that was compacted each lead to another file."""
-    keep(asker.history, session(tmp_path, "two", [("user", "The walrus migration needs a tusk column.")]))
-    assert looked_up(asker, monkeypatch)
-    assert not looked_up(asker, monkeypatch)
-    store, opened = asker.provider.session.store, library.open_library(asker.history, "structural")
+    """Another model, and a store that was compacted, each lead to another file."""
+    store = asker.provider.session.store
     mine = asker._ready.popitem()[1].embedder
     assert mine is not None
     outer = library.Projected(mine, "whole-turn")
-    names = {sentence_rows._place(tmp_path, store, opened, one.identity) for one in (mine, outer)}
+    names = {sentence_rows._place(tmp_path, store, one.identity) for one in (mine, outer)}
     monkeypatch.setattr(type(store), "generation", lambda _: 7)
-    assert len(names | {sentence_rows._place(tmp_path, store, opened, mine.identity)}) == 3
+    assert len(names | {sentence_rows._place(tmp_path, store, mine.identity)}) == 3
 
 
-def test_the_name_of_a_sentence_is_found_across_sessions(asker: Addresser, tmp_path: Path) -> None:
-    """Sentence by sentence, a library names the same texts as all at once."""
+def test_of_a_session_that_grew_only_what_is_new_is_looked_up(
+    asker: Addresser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """More sessions, and more of one, use the same file: the store is asked for their new sentences alone."""
+    grown = [*SAID, ("user", "The walrus migration needs a tusk column."), ("user", "The otter keeps its stone.")]
+    keep(asker.history, session(tmp_path, "one", grown))
+    assert looked_up(asker, monkeypatch) == 2 * 2  # before they are embedded, and after
     keep(asker.history, session(tmp_path, "two", [("user", "The walrus migration needs a tusk column.")]))
-    opened = library.open_library(asker.history, "structural")
-    assert [opened.sha(n) for n in range(len(opened.shas()))] == opened.shas()
+    assert looked_up(asker, monkeypatch) == 0
 
 
-def test_rows_with_gaps_are_not_kept(asker: Addresser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """While sentences wait for their vectors nothing is kept: the next question embeds on."""
+@given(st.lists(ENDS, max_size=40), st.lists(ENDS, max_size=9))
+def test_a_text_is_found_by_its_whole_name(held: list[bytes], asked: list[bytes]) -> None:
+    """A text is known by its whole name or not at all, also where names begin alike; the others are told as -1."""
+
+    def names(ends: list[bytes]) -> library.Names:
+        whole = b"".join(bytes([end[0] % 3]) * 8 + bytes(22) + end for end in ends)
+        return np.frombuffer(whole, np.uint8).reshape(-1, 32)
+
+    once = list(dict.fromkeys(held))
+    known = sentence_rows.NONE.with_more(names(once), np.arange(len(once), dtype=np.int32))
+    for end, row in zip(asked, known.of(names(asked)).tolist(), strict=True):
+        assert row == -1 or once[row] == end
+    alone = [end for end in once if sum(one[0] % 3 == end[0] % 3 for one in once) == 1]
+    assert known.of(names(alone)).tolist() == [once.index(end) for end in alone]
+
+
+def test_what_is_embedded_already_is_not_read_again(
+    asker: Addresser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of a session that grew, the turns before the first new sentence are not read to embed it."""
+    keep(asker.history, session(tmp_path, "one", [*SAID, ("user", "The walrus migration needs a tusk column.")]))
+    opened, read = library.open_library(asker.history, "structural"), list[int]()
+    plain = Reader.lines
+
+    def lines(self: Reader, first: int = 0) -> Iterator[tuple[int, int, bytes]]:
+        for line in plain(self, first):
+            read.append(line[0])
+            yield line
+
+    monkeypatch.setattr(Reader, "lines", lines)
+    mine = asker._ready.popitem()[1].embedder
+    assert mine is not None
+    store = asker.provider.session.store
+    held, left = sentence_rows.seeded(asker.history.indexes, store, opened, mine, 60.0)
+    assert (bool((held >= 0).all()), left, read) == (True, "", [len(SAID)])
+
+
+def test_one_process_embeds_at_a_time(asker: Addresser, tmp_path: Path) -> None:
+    """While another process embeds, an answer says so and what it covers, and embeds nothing; after it, the rest."""
     keep(asker.history, session(tmp_path, "two", [("user", "The walrus migration needs a tusk column.")]))
-    before = set(asker.history.indexes.glob("*.rows"))
-    monkeypatch.setattr(sentence_rows, "embed", lambda *_: "1 sentences are not embedded yet")
-    assert Addresser(asker.provider).answer(Asking(ASKED))["degraded"]
-    assert set(asker.history.indexes.glob("*.rows")) == before
+    with files.alone(asker.history.indexes / ".embedding") as mine:
+        assert mine
+        told = asker.answer(Asking(ASKED))
+        assert told["degraded"] == "1 sentences are not embedded yet: another process is embedding them"
+        assert told["coverage"]["searched"] == told["coverage"]["said"] - 1
+    assert "degraded" not in asker.answer(Asking(ASKED))
+
+
+def test_while_vectors_are_missing_the_library_is_opened_once(
+    asker: Addresser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Question after question goes on embedding; segments and words, which stay the same, are not read again."""
+    keep(asker.history, session(tmp_path, "two", [("user", "The walrus migration needs a tusk column.")]))
+    opened: list[int] = []
+    plain = library.open_library
+    monkeypatch.setattr(library, "open_library", lambda *given: opened.append(1) or plain(*given))
+    first = [asker.answer(Asking(ASKED, budget=-1.0)) for _ in range(3)]
+    assert all("1 sentences are not embedded yet" in one["degraded"] for one in first)
+    assert "degraded" not in asker.answer(Asking(ASKED))
+    assert len(opened) == 1

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seed.embed.minilm import MiniLm
+from seed.embed.light import QuestionEncoder
+from seed.embed.minilm import MiniLm, model_folder
 
 pytestmark = pytest.mark.model
 TEXTS = (
@@ -19,3 +20,10 @@ def test_question_and_passage_paths_agree() -> None:
     model = MiniLm()
     for text, passage in zip(TEXTS, model.passages(TEXTS), strict=True):
         assert np.array_equal(model.question(text), passage)
+
+
+def test_the_models_threads_rest_after_a_question() -> None:
+    """Between questions no thread of the model looks for work: it would take the core that the scan needs."""
+    encoder = QuestionEncoder(model_folder())
+    options = encoder._session.get_session_options()
+    assert options.get_session_config_entry("session.intra_op.allow_spinning") == "0"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import threading
 import time
@@ -11,14 +12,19 @@ import pytest
 from mcp import Client
 
 from seed.errors import SidecarError
+from seed.transcript.capture import Options
+from sidecar import history
 from sidecar.provider import Provider
 from sidecar.server import desk as module
-from sidecar.server import tools
+from sidecar.server import history_tools, tools
 from sidecar.server.app import Sidecar
 from sidecar.server.desk import Desk
 
 from ..conftest import Commit, record  # noqa: TID252 - test folders have no absolute names
 from .conftest import ask
+
+SEED = ("seed", "--quiet")
+EMBED = ("transcript", "segment", "--embed", "--scheme", "structural")
 
 
 def test_all_work_is_done_in_one_thread_one_call_at_a_time(shop: Path) -> None:
@@ -109,13 +115,41 @@ def test_what_the_budget_cut_short_goes_on_in_the_background(
 
     first = asyncio.run(desk.run("", recall))
     assert "not embedded yet" in first["degraded"]
-    (_, process) = desk._seeding[desk.folder]
+    (_, process) = desk._working[desk.folder, SEED]
     asyncio.run(desk.run("", recall))
-    assert desk._seeding[desk.folder][1] is process  # coalesced: one process, however many calls
+    assert desk._working[desk.folder, SEED][1] is process  # coalesced: one process, however many calls
     assert process.wait(30) == 0
     last = asyncio.run(desk.run("", recall))
     desk.close()
     assert "degraded" not in last
+
+
+def test_sentences_that_the_budget_left_are_embedded_in_the_background(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Past the budget an answer says what it covers, one process embeds the rest, and later answers cover all."""
+    rows = [{"role": "user", "content": f"Shelf {n} of the pantry holds {n} tins of good soup."} for n in range(200)]
+    kept = tmp_path / "session.jsonl"
+    kept.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    history.capture(history.open_history(shop), kept, "2026-01-01T00:00:00Z", Options())
+    monkeypatch.setattr(history_tools, "BUDGET_SECONDS", 0.0)
+    desk = Desk(shop)
+
+    def address(provider: Provider) -> dict[str, Any]:
+        return history_tools.context_address(provider, "which shelf holds tins").structured
+
+    first = asyncio.run(desk.run("", address))
+    assert "sentences are not embedded yet" in first["degraded"]
+    assert first["coverage"]["embedded"] < first["coverage"]["said"]
+    (_, process) = desk._working[desk.folder, EMBED]
+    assert process.wait(60) == 0
+    desk._working.clear()
+    asyncio.run(desk.run("", lambda provider: history_tools.context_read(provider, turns=[0])))
+    assert not desk._working, "only a question that lacked vectors starts a process"
+    last = asyncio.run(desk.run("", address))
+    desk.close()
+    assert "degraded" not in last
+    assert last["coverage"]["embedded"] == last["coverage"]["said"]
 
 
 def test_seeding_goes_on_where_nothing_can_answer_yet(
@@ -134,7 +168,7 @@ def test_seeding_goes_on_where_nothing_can_answer_yet(
 
     with pytest.raises(SidecarError, match=r"64 of 20\d new files are read .* in the background, ask again"):
         asyncio.run(desk.run("", recall))
-    (_, process) = desk._seeding[desk.folder]
+    (_, process) = desk._working[desk.folder, SEED]
     assert process.wait(60) == 0
     found = asyncio.run(desk.run("", recall))
     desk.close()
@@ -145,7 +179,7 @@ def test_seeding_goes_on_where_nothing_can_answer_yet(
 def test_no_process_is_started_when_nothing_is_missing(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A complete answer starts no process."""
     started: list[Path] = []
-    monkeypatch.setattr(Desk, "_seed_on", lambda _, folder: started.append(folder))
+    monkeypatch.setattr(Desk, "_go_on", lambda _, folder, *__: started.append(folder))
     desk = Desk(shop)
     asyncio.run(desk.run("", lambda provider: tools.recall(provider, "orders")))
     desk.close()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from mcp import Client
 
 from evals.bench import early_facts
 from seed.git.command import run_git
+from sidecar import history
 from sidecar.server.app import Sidecar, build
 from sidecar.server.desk import Desk
 from sidecar.server.local import asker
@@ -247,6 +249,57 @@ def test_an_unknown_number_says_so(server: Sidecar, compacted: int) -> None:
     assert "has no seq 5" in call(server, "context_read", seqs=[5])
 
 
+@pytest.mark.parametrize("any_session", [False, True])
+@pytest.mark.parametrize("folder", ["/", "OUTSIDE", "UP"])
+def test_no_folder_outside_is_searched(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, any_session: bool
+) -> None:
+    """Only folders of agents' sessions and of this repository are searched; another is refused unread, in one line."""
+    looked: list[Path] = []
+    monkeypatch.setattr(history, "with_subagents", lambda path: looked.append(path) or [])
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    named = {"OUTSIDE": outside, "UP": shop / ".." / "outside"}.get(folder, Path(folder))
+    desk = Desk(shop, any_session=any_session)
+    told = call(build(desk, chosen(("history",))), "context_capture", files=[str(named)])
+    desk.close()
+    assert "is neither an agent's folder of sessions nor in" in told
+    assert "\n" not in told
+    assert not looked
+
+
+def test_agents_folders_and_this_repository_are_searched(
+    server: Sidecar, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder in the repository, and one where an agent keeps sessions, may be named as a whole."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "agent"))
+    for number, folder in enumerate((shop / "notes", tmp_path / "agent" / "projects" / "shop")):
+        folder.mkdir(parents=True)
+        written(folder, shop, name=f"n{number}")
+        assert len(call(server, "context_capture", files=[str(folder)])["captured"]) == 1
+
+
+def test_a_pipe_is_no_file(server: Sidecar, tmp_path: Path) -> None:
+    """What could be read for ever is refused before it is opened: the server answers others in the same thread."""
+    os.mkfifo(tmp_path / "pipe")
+    for name, arguments in (
+        ("context_capture", {"files": [str(tmp_path / "pipe")]}),
+        ("context_attach_vectors", {"file": str(tmp_path / "pipe")}),
+    ):
+        assert "is no file" in call(server, name, **arguments)
+
+
+def test_past_the_end_is_said(server: Sidecar, kept: str) -> None:
+    """Beyond the last byte of what is asked there is no empty page, but a line with the size; the last byte is read."""
+    size = call(server, "context_read", turns=[0])["turns"][0]["total"]
+    assert call(server, "context_read", turns=[0], offset=size - 1)["turns"][0]["text"] == SAID[0][-1]
+    for offset in (size, size + 5000):
+        told = call(server, "context_read", transcript=kept, turns=[0], offset=offset)
+        assert f"offset {offset} is past the end: what is asked has {size} bytes" in told
+    assert "has 0 bytes" in call(server, "context_read", match="zebra", offset=1)
+    assert call(server, "context_read", match="zebra")["turns"] == []
+
+
 @pytest.mark.parametrize("path", ["nul\0", "x" * 5000, "nowhere.jsonl"])
 def test_a_file_that_cannot_be_is_named(server: Sidecar, path: str) -> None:
     """Whatever is given as a file, the error says what is wrong with it, and nothing fails inside the server."""
@@ -267,10 +320,10 @@ def test_a_file_that_cannot_be_is_named(server: Sidecar, path: str) -> None:
     ],
 )
 def test_wrong_arguments_are_named(
-    server: Sidecar, tmp_path: Path, tool: str, arguments: dict[str, Any], said: str
+    server: Sidecar, shop: Path, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
     """What a tool cannot mean is refused in words that name it; nothing is kept or attached."""
-    folder = tmp_path / "none"
+    folder = shop / "none"
     folder.mkdir()
     given = {key: [str(folder)] if value == ["EMPTY"] else value for key, value in arguments.items()}
     assert said in call(server, tool, **given)
