@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,14 +71,11 @@ def affected(now: Mapping[str, Facet], before: Mapping[str, Facet], take: NDArra
 
 
 def _ties(ids: Facet, targets: Facet) -> _Ties:
-    names: dict[str, int] = {}
-    own = _codes(map(str.casefold, ids.values), names)
-    told = _codes(targets.values, names)
+    folded = [*map(str.casefold, ids.values)]
+    both = dict.fromkeys([*folded, *targets.values])
+    names = dict(zip(both, range(len(both)), strict=True))
+    own, told = (np.fromiter(map(names.__getitem__, one), np.intp, len(one)) for one in (folded, targets.values))
     return _Ties(names, own[ids.codes], told[targets.codes], targets.owners)
-
-
-def _codes(values: Iterable[str], names: dict[str, int]) -> NDArray[np.intp]:
-    return np.array([names.setdefault(value, len(names)) for value in values], np.intp)
 
 
 def _spoken_of(held: Mapping[str, Facet], records: Flags) -> set[str]:

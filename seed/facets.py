@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from seed.snapshot import Head
 
 Codes = NDArray[np.int32]
+_FEW = 8
+"""So many values are looked for one after the other: to index all the others would take longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +134,13 @@ def gather(old: Facet, new: Facet, take: NDArray[np.intp]) -> Facet:
 
 def _joined(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """Return all values, the old ones first, and the code of each of the new ones among them."""
-    known = dict(zip(old, range(len(old)), strict=True)) if new else {}
+    if len(new) <= _FEW:
+        fresh = tuple(value for value in new if value not in old)
+        values = old + fresh if fresh else old
+        return values, np.array([values.index(value) for value in new], np.intp)
+    known = dict(zip(old, range(len(old)), strict=True))
     moved = np.array([known.setdefault(value, len(known)) for value in new], np.intp)
-    return (tuple(known) if len(known) > len(old) else old), moved
+    return tuple(known), moved
 
 
 def spread(counts: NDArray[np.integer], take: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.integer]]:

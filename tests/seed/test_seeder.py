@@ -182,7 +182,9 @@ def test_a_walk_of_commits_ends_where_a_fresh_store_begins(
         seeder.publish_words(repo, walked, seeder.wanted(repo, commit))
         fresh = Store(folder / str(number))
         seeder.publish_words(repo, fresh, seeder.wanted(repo, commit))
-        assert as_told(walked) == as_told(fresh)
+        reader = Store(walked.folder)  # which reads what was stored, and remembers nothing of how it was made
+        assert as_told(walked) == as_told(reader) == as_told(fresh)
+        reader.close()
         fresh.close()
     walked.close()
 
