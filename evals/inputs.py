@@ -13,7 +13,7 @@ from typing import Any
 
 from evals.controls import Setup
 from seed import seeder
-from seed.git.tree import list_files
+from seed.git.tree import configuration
 from sidecar.calibrate import own_probes
 from sidecar.floors import shipped_probes
 from sidecar.provider import Provider
@@ -29,7 +29,7 @@ def inputs(
     """Return input name -> digest of everything a run reads. ``questions`` and ``gates`` are digests of the files."""
     session = provider.session
     want = session.wanted()
-    policy, glossary, fault = seeder.read_policy(session.repo, list_files(session.repo, want.tree))
+    policy, glossary, fault = seeder.read_policy(session.repo, configuration(session.repo, want.tree))
     in_force = setup.adjust(policy)
     return {
         "questions": questions,

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seed import text
-from seed.facets import FACETS, Facet, facet, facets, gather, spread
+from seed.affected import affected
+from seed.base import EMPTY, Base, Numbers, Order, Plan
+from seed.facets import FACETS, facet, facets, gather, spread
 from seed.git.candidates import Candidate
-from seed.git.tree import Entry
-from seed.heads import Heads, pack, revise
+from seed.heads import revise
 from seed.lifecycle import standings
 from seed.passages import PROJECTION
 from seed.policy import Policy
@@ -22,11 +22,6 @@ from seed.record import SCHEMA_VERSION, Record
 from seed.snapshot import Head, Snapshot, Unreadable
 from seed.store.parsed import Stored
 from seed.store.paths import STORE_FORMAT
-
-Numbers = NDArray[np.uint32]
-Order = NDArray[np.intp]
-File = tuple[Entry, str]
-"""A file of the tree, or one of a candidate branch with that branch's ref."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,63 +59,26 @@ def title_terms(record: Record) -> Counter[str]:
     return counts
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """An earlier snapshot, with the lengths of its documents, whose heads are taken over where their file is the same.
-
-    It has to be of the same version of parsed files. `EMPTY` has nothing to take over.
-    """
-
-    heads: Heads
-    facets: Mapping[str, Facet]
-    pids: Numbers
-    owners: Numbers
-    titles: Numbers
-    lengths: Numbers
-
-    def places(self, files: Sequence[File]) -> list[int]:
-        """Return for each file which head it already has here, -1 for none. Candidates are always looked at anew."""
-        names = list(zip(self.heads.paths, self.heads.blobs, strict=True))
-        found = {name: n for n, name in enumerate(names)}
-        for n in np.flatnonzero(self.facets["origin"].records(bool)).tolist():
-            found.pop(names[n], None)
-        return [-1 if ref else found.get((entry.path, entry.blob), -1) for entry, ref in files]
-
-
-_NOTHING = np.empty(0, np.uint32)
-EMPTY = Base(pack(()), facets(()), _NOTHING, _NOTHING, _NOTHING, _NOTHING)
-
-
-def base_of(snapshot: Snapshot, lengths: Numbers) -> Base:
-    """Return a snapshot as the base of a later one."""
-    heads = pack(snapshot.heads)
-    held = snapshot.facets or facets(heads)
-    return Base(heads, held, snapshot.pids, snapshot.owners, snapshot.titles, lengths)
-
-
 def assemble(
     want: Wanted,
-    files: Sequence[File],
+    todo: Plan,
     known: Mapping[str, Stored],
     policy: Policy,
     glossary: dict[str, tuple[str, ...]],
     fault: str,
     version: str = "",
     base: Base = EMPTY,
-    places: Sequence[int] | None = None,
 ) -> tuple[Snapshot, Numbers]:
-    """Return (snapshot, lengths of passages and then titles) of the listed files and what the store knows of them.
+    """Return (snapshot, lengths of passages and then titles) of what stays of a base and what the store knows.
 
-    ``files`` are (entry, candidate ref or ""); ``known`` holds those that ``base`` has not. A candidate whose id the
-    commit has already is dropped. ``places`` are those that the base gives the files, where they are known.
+    ``known`` holds the files of the plan. A candidate whose id the commit has already is dropped.
     """
-    places = base.places(files) if places is None else places
-    heads, stored, take = _placed(files, known, places, base)
+    heads, stored, take = _placed(todo, known, base)
     made = _standing(_revised(base, heads, stored, take), base, take)
     unreadable = tuple(
-        Unreadable(e.path, next(p for p in known[e.blob].problems if p.fatal))
-        for (e, ref), place in zip(files, places, strict=True)
-        if place < 0 and not ref and known[e.blob].record is None
+        Unreadable(e.path, next(p for p in known[e.blob].problems if p.fatal), e.blob)
+        for e, ref in todo.files
+        if not ref and known[e.blob].record is None
     )
     snapshot = Snapshot(
         want.key,
@@ -142,31 +100,26 @@ def assemble(
     return snapshot, made.lengths
 
 
-def _placed(
-    files: Sequence[File], known: Mapping[str, Stored], places: Sequence[int], base: Base
-) -> tuple[list[Head], list[Stored], Order]:
+def _placed(todo: Plan, known: Mapping[str, Stored], base: Base) -> tuple[list[Head], list[Stored], Order]:
     """Return the new heads by themselves, what the store has of them, and the order of all: base first, then new."""
     heads: list[Head] = []
     stored: list[Stored] = []
-    take: list[int] = []
+    at: list[int] = []
     taken: set[str] | None = None
-    for (entry, ref), place in zip(files, places, strict=True):
-        record = known[entry.blob].record if place < 0 else None
-        if place < 0 and record is None:
+    for (entry, ref), place in zip(todo.files, todo.at, strict=True):
+        record = known[entry.blob].record
+        if record is None:
             continue
         if ref and taken is None:  # candidates come last
             ids = base.facets["id"]
-            taken = {ids.one(n).casefold() for n in take if n < ids.size} | {
-                head.record.id.casefold() for head in heads
-            }
-        if ref and record is not None and record.id.casefold() in (taken or ()):
+            codes = np.unique(ids.codes[todo.kept]).tolist()
+            taken = {ids.values[code].casefold() for code in codes} | {head.record.id.casefold() for head in heads}
+        if ref and record.id.casefold() in (taken or ()):
             continue
-        if record is not None:
-            place = len(base.heads) + len(heads)  # noqa: PLW2901 - behind those of the base
-            heads.append(Head(record, entry.path, entry.blob, "candidate" if ref else record.status, origin=ref))
-            stored.append(known[entry.blob])
-        take.append(place)
-    return heads, stored, np.array(take, np.intp)
+        heads.append(Head(record, entry.path, entry.blob, "candidate" if ref else record.status, origin=ref))
+        stored.append(known[entry.blob])
+        at.append(place)
+    return heads, stored, np.insert(todo.kept, at, len(base.heads) + np.arange(len(heads)))
 
 
 def _revised(base: Base, heads: Sequence[Head], stored: Sequence[Stored], take: Order) -> Base:
@@ -194,15 +147,10 @@ def _numbers(values: Iterable[int]) -> Numbers:
 
 
 def _standing(made: Base, base: Base, take: Order) -> Base:
-    """Give the records that a relation or another file of the same id touches their standing; the others have it.
-
-    A record that was touched in the base and is no more is looked at too.
-    """
-    touched = _touched(base.facets)
-    before, now = np.concatenate([touched, np.zeros(len(take), np.bool_)])[take], _touched(made.facets)
-    if (before == now).all() and before.sum() == touched.sum():
-        return made  # the same records stand in relations as in the base
-    among = np.flatnonzero(now | before).tolist()
+    """Give the records whose relations may have changed their standing; the others have it from the base."""
+    among = affected(made.facets, base.facets, take)
+    if not among:
+        return made
     heads = [made.heads[n] for n in among]
     origins = frozenset(at for at, head in enumerate(heads) if head.origin)
     found = standings([head.record for head in heads], origins)
@@ -218,15 +166,3 @@ def _standing(made: Base, base: Base, take: Order) -> Base:
     fresh = list(changed.values())
     status = gather(made.facets["status"], facet([(head.status,) for head in fresh]), order)
     return replace(made, heads=revise(made.heads, fresh, order), facets={**made.facets, "status": status})
-
-
-def _touched(held: Mapping[str, Facet]) -> NDArray[np.bool_]:
-    """Return which records have a relation, are named by one, or share their id with another file."""
-    ids, targets = held["id"], held["target"]
-    folded = [value.casefold() for value in ids.values]
-    wanted = set(targets.values)
-    if len(set(folded)) < ids.size:  # two files have one id
-        wanted |= {value for value, count in Counter(folded[code] for code in ids.codes.tolist()).items() if count > 1}
-    found = np.fromiter((value in wanted for value in folded), np.bool_, len(folded))[ids.codes]
-    found[targets.owners] = True
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from seed.snapshot import Head
 
 Codes = NDArray[np.int32]
+_FEW = 8
+"""So many values are looked for one after the other: to index all the others would take longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,10 @@ class Facet:
     def one(self, ordinal: int) -> str:
         """Return the value of a record in a property that every record has once."""
         return self.values[int(self.codes[ordinal])]
+
+    def single(self) -> bool:
+        """Tell whether every record has exactly one value."""
+        return len(self.owners) == self.size and bool((self.owners == np.arange(self.size)).all())
 
     def counts(self) -> Codes:
         """Return how many values each record (m,) has."""
@@ -111,20 +118,29 @@ def facets(heads: Sequence[Head]) -> dict[str, Facet]:
 
 def gather(old: Facet, new: Facet, take: NDArray[np.intp]) -> Facet:
     """Return the facet of the records ``take`` (m,): below ``old.size`` they are old ones, from there on new ones."""
-    known = {value: code for code, value in enumerate(old.values)}
-    moved = np.array([known.setdefault(value, len(known)) for value in new.values], np.int32)
-    codes = np.concatenate([old.codes, moved[new.codes] if len(moved) else new.codes])
-    counts = np.concatenate([old.counts(), new.counts()])
-    places, runs = spread(counts, take)
-    codes = codes[places]
-    used = np.unique(codes)
-    if len(used) < len(known):  # values that no record has any more are dropped
-        values = tuple(known)
-        known_values = tuple(values[code] for code in used.tolist())
-        codes = np.searchsorted(used, codes).astype(np.int32)
+    values, moved = _joined(old.values, new.values)
+    codes = np.concatenate([old.codes, moved[new.codes]])
+    if old.single() and new.single():
+        codes, owners = codes[take], np.arange(len(take), dtype=np.int32)
     else:
-        known_values = tuple(known)
-    return Facet(known_values, codes, np.repeat(np.arange(len(take), dtype=np.int32), runs), len(take))
+        places, runs = spread(np.concatenate([old.counts(), new.counts()]), take)
+        codes, owners = codes[places], np.repeat(np.arange(len(take), dtype=np.int32), runs)
+    used = np.bincount(codes, minlength=len(values)) > 0
+    if not used.all():  # values that no record has any more are dropped
+        values = tuple(compress(values, used.tolist()))
+        codes = (np.cumsum(used) - 1)[codes]
+    return Facet(values, codes.astype(np.int32), owners, len(take))
+
+
+def _joined(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    """Return all values, the old ones first, and the code of each of the new ones among them."""
+    if len(new) <= _FEW:
+        fresh = tuple(value for value in new if value not in old)
+        values = old + fresh if fresh else old
+        return values, np.array([values.index(value) for value in new], np.intp)
+    known = dict(zip(old, range(len(old)), strict=True))
+    moved = np.array([known.setdefault(value, len(known)) for value in new], np.intp)
+    return tuple(known), moved
 
 
 def spread(counts: NDArray[np.integer], take: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.integer]]:

@@ -111,27 +111,42 @@ def revise(old: Heads, new: Sequence[Head], take: NDArray[np.intp]) -> Heads:
     paths = (*old.paths, *(head.path for head in new))
     blobs = (*old.blobs, *(head.blob for head in new))
     order = take.tolist()
-    ends = _ends([paths[n] for n in order])
-    starts = np.concatenate([[0], ends[:-1]]).astype(np.int32) if len(ends) else ends
-    whole = {int(first): number for number, first in enumerate(old.starts)}
-    sizes = np.diff(old.starts, append=len(old)).tolist()
+    ends = np.flatnonzero(_ends(old, new)[take]) + 1
+    if len(order) and (not len(ends) or ends[-1] != len(order)):
+        ends = np.append(ends, len(order))  # the last block ends with the heads
+    starts = np.concatenate([[0], ends[:-1]]).astype(np.int32) if len(ends) else ends.astype(np.int32)
+    whole = {
+        (first, size): number for number, (first, size) in enumerate(zip(old.starts.tolist(), _sizes(old), strict=True))
+    }
+    breaks = np.concatenate([[0], np.cumsum(np.diff(take) != 1)])
     blocks = []
     for first, last in zip(starts.tolist(), ends.tolist(), strict=True):
-        run = order[first:last]
-        number = whole.get(run[0], -1)
-        if number >= 0 and sizes[number] == len(run) and run == list(range(run[0], run[0] + len(run))):
+        side_by_side = breaks[first] == breaks[last - 1]
+        number = whole.get((order[first], last - first), -1) if side_by_side else -1
+        if number >= 0:
             blocks.append(old.blocks[number])
         else:
+            run = order[first:last]
             lines = [old.line(n) if n < len(old) else _encoded(new[n - len(old)]) for n in run]
             blocks.append(zlib.compress(b"\n".join(lines), 1))
-    names = tuple(paths[n] for n in order), tuple(blobs[n] for n in order)
+    names = tuple(map(paths.__getitem__, order)), tuple(map(blobs.__getitem__, order))
     return Heads(len(order), lambda: names, starts, blocks)
 
 
-def _ends(paths: Sequence[str]) -> NDArray[np.int32]:
-    last = len(paths) - 1
-    found = [n + 1 for n, path in enumerate(paths) if n == last or zlib.crc32(path.encode()) % _BLOCK == 0]
-    return np.array(found, np.int32)
+def _sizes(heads: Heads) -> list[int]:
+    sizes: list[int] = np.diff(heads.starts, append=len(heads)).tolist()
+    return sizes
+
+
+def _ends(old: Heads, new: Sequence[Head]) -> NDArray[np.bool_]:
+    """Return after which heads, the old and then the new ones, a block ends whatever follows."""
+    found = np.zeros(len(old) + len(new), np.bool_)
+    found[old.starts[1:] - 1] = True
+    fresh = [old.paths[-1]] if len(old) else []  # the last old block ended because nothing came after it
+    fresh += [head.path for head in new]
+    if fresh:
+        found[-len(fresh) :] = [zlib.crc32(path.encode()) % _BLOCK == 0 for path in fresh]
+    return found
 
 
 def _encoded(head: Head) -> bytes:

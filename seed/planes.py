@@ -61,10 +61,10 @@ def _rows_before(store: Engine, key: str, embedder: Embedder, pids: NDArray[np.u
         loaded = store.load(other) if before is not None and len(before[0]) else None
         if before is None or loaded is None:
             continue
-        order = np.argsort(loaded[0].pids, kind="stable")
-        known = loaded[0].pids[order]
-        at = np.minimum(np.searchsorted(known, pids), len(known) - 1)
-        return np.where(known[at] == pids, before[0][order[at]], -1).astype(np.int32)
+        known = loaded[0].pids
+        table = np.full(int(max(known.max(initial=0), pids.max(initial=0))) + 1, -1, dtype=np.int32)
+        table[known] = before[0]
+        return table[pids]
     return rows
 
 

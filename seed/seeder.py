@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from seed.assemble import EMPTY, Base, Wanted, assemble, base_of
+from seed.assemble import Wanted, assemble
+from seed.base import EMPTY, Base, Plan, base_of, plan
 from seed.blobs import Progress, read, version
 from seed.embed.base import Embedder
 from seed.errors import SidecarError
@@ -19,9 +20,10 @@ from seed.git.tree import (
     CONFIGURATION,
     Entry,
     UnreadableBlobError,
+    configuration,
+    difference,
     has_object,
     is_record_path,
-    list_files,
     read_blob,
     subtree,
 )
@@ -79,21 +81,17 @@ def publish_words(
     What the newest snapshot has already is taken over. Raises `UnfinishedError` when ``deadline``, a time.monotonic()
     moment, passes before all is read. The caller holds the seeding lock.
     """
-    entries = list_files(repo, want.tree)
-    policy, glossary, fault = read_policy(repo, entries)
-    files = [(e, "") for e in entries if is_record_path(e.path)]
-    files += [(Entry(c.path, c.blob), c.ref) for c in want.candidates]
+    configured = configuration(repo, want.tree)
+    policy, glossary, fault = read_policy(repo, configured)
     base = _base(store, version(policy))
-    places = base.places(files)
-    changed = [file for file, place in zip(files, places, strict=True) if place < 0]
-    blobs = list(dict.fromkeys(entry.blob for entry, _ in changed))
+    base, todo = _plan(repo, base, want)
+    blobs = list(dict.fromkeys(entry.blob for entry, _ in todo.files))
     known = store.stored(blobs, version(policy))
     unseen = [blob for blob in blobs if blob not in known]
     known |= read(repo, store, unseen, policy, progress, deadline)
-    snapshot, lengths = assemble(want, files, known, policy, glossary, fault, version(policy), base, places)
+    snapshot, lengths = assemble(want, todo, known, policy, glossary, fault, version(policy), base)
     store.publish(snapshot, lengths)
-    configured = [e.blob for e in entries if e.path in CONFIGURATION]
-    missing = [blob for blob in (*unseen, *configured) if not has_object(repo, blob)]
+    missing = [blob for blob in (*unseen, *(e.blob for e in configured)) if not has_object(repo, blob)]
     if missing or store.noted(_MISSING + want.key):
         store.note(_MISSING + want.key, " ".join(missing))
     return len(unseen)
@@ -103,6 +101,16 @@ def _base(store: Engine, parsed: str) -> Base:
     """Return the newest snapshot of the same version of parsed files, to take heads over from."""
     loaded = store.load()
     return base_of(*loaded) if loaded and loaded[0].version == parsed else EMPTY
+
+
+def _plan(repo: Repository, base: Base, want: Wanted) -> tuple[Base, Plan]:
+    """Return the base and what to do with it; none is left where its tree is gone, as after an amend and a gc."""
+    try:
+        told = difference(repo, base.tree, want.tree)
+    except SidecarError:
+        base, told = EMPTY, difference(repo, "", want.tree)
+    gone, new = ([entry for entry in side if is_record_path(entry.path)] for side in (told.gone, told.new))
+    return base, plan(base, gone, new, [(Entry(c.path, c.blob), c.ref) for c in want.candidates])
 
 
 def published(repo: Repository, store: Engine, key: str) -> bool:

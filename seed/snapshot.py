@@ -38,10 +38,11 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file under knowledge/ that gave no record, and why."""
+    """A file under knowledge/ that gave no record, why, and its blob."""
 
     path: str
     problem: Problem
+    blob: str = ""
 
 
 @dataclass(frozen=True, slots=True)

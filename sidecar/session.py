@@ -28,7 +28,7 @@ from seed.errors import (
 )
 from seed.git.candidates import candidates
 from seed.git.repository import Repository, head_commit, open_repository, resolve
-from seed.git.tree import list_top
+from seed.git.tree import configuration
 from seed.planes import complete
 from seed.policy import Policy
 from seed.store.engine import Engine
@@ -129,7 +129,7 @@ class Session:
 
     def policy(self, want: Wanted) -> Policy:
         """Return the policy in force for a commit, read from its tree; nothing needs to be seeded for it."""
-        return self.adjust(seeder.read_policy(self.repo, list_top(self.repo, want.tree))[0])
+        return self.adjust(seeder.read_policy(self.repo, configuration(self.repo, want.tree))[0])
 
     def embedders(self, policy: Policy) -> tuple[Embedder, ...]:
         """Return the embedders of a policy; they are made once and load their models at the first text."""

@@ -11,7 +11,7 @@ from seed.encodable import encodable
 from seed.errors import SidecarError, StoreError, UnreachableError
 from seed.git.repository import Repository, head_commit
 from seed.git.shared import shared_name
-from seed.git.tree import list_files, subtree
+from seed.git.tree import configuration, subtree
 from seed.store import opening
 from seed.store.address import URL, Address, address
 from seed.store.engine import Chain, Engine
@@ -115,7 +115,7 @@ def asked(repo: Repository) -> Address | None:
     if found is None:
         return None
     commit = head_commit(repo)
-    policy = seeder.read_policy(repo, list_files(repo, subtree(repo, commit) if commit else ""))[0]
+    policy = seeder.read_policy(repo, configuration(repo, subtree(repo, commit) if commit else ""))[0]
     return found if policy.engine == SERVER else None
 
 

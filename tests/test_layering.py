@@ -16,6 +16,7 @@ ABOVE = {"seed": (), "sidecar": ("seed",), "evals": ("seed", "sidecar")}
 """What each package may import of the others: evals -> sidecar -> seed."""
 
 PURE = {
+    "seed.affected",
     "seed.check",
     "seed.encodable",
     "seed.errors",

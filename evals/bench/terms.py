@@ -38,8 +38,9 @@ def _asked(scratch: Path, records: int, aim: float) -> Figure:
             share = 0.6 / (1 + term) if term < _TERMS // 2 else 0.0005
             held = np.flatnonzero(chance.random(passages) < share)
             database.execute(
-                "INSERT INTO postings VALUES (?, 1, ?)", (f"t{term}", words.pack(held.tolist(), [1] * len(held)))
+                "INSERT INTO postings VALUES (1, ?, ?)", (f"t{term}", words.pack(held.tolist(), [1] * len(held)))
             )
+        database.execute("INSERT INTO segments VALUES (1, 0)")
     numbers = np.arange(passages, dtype=np.uint32)
     documents = Documents(numbers, np.repeat(np.arange(records, dtype=np.uint32), _PASSAGES),
                           np.arange(passages, passages + records, dtype=np.uint32),

@@ -10,7 +10,7 @@ import pygit2
 
 from seed.git.remote import merge_base
 from seed.git.repository import Repository
-from seed.git.tree import LINK, SUBMODULE, changed_entries, is_record_path, subtree
+from seed.git.tree import difference, is_record_path, subtree
 from seed.git.write import PROPOSED_BY
 
 MARK = "knowledge/candidate/"
@@ -57,10 +57,12 @@ def candidates_at(repo: Repository, head: str, tips: Iterable[tuple[str, str]]) 
     for ref, commit in tips:
         base = start_of(repo, commit) or merge_base(repo, commit, head)
         before = subtree(repo, base) if base else ""
+        told = difference(repo, before, subtree(repo, commit))
+        as_before = {(entry.path, entry.blob) for entry in told.gone}  # of another mode, which proposes nothing
         found += [
             Candidate(ref, commit, entry.path, entry.blob)
-            for entry in changed_entries(repo, before, subtree(repo, commit))
-            if is_record_path(entry.path) and entry.mode not in (LINK, SUBMODULE)
+            for entry in told.new
+            if is_record_path(entry.path) and (entry.path, entry.blob) not in as_before
         ]
     return found
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import NamedTuple
 
 import pygit2
@@ -17,7 +17,9 @@ from seed.yamltext import MAX_BYTES
 CONFIGURATION = ("knowledge/policy.yaml", "knowledge/glossary.yaml")
 _NO_NAMES = (b"", b".", b"..", b".git")
 """What no file is called: Git checks a tree with such a name out nowhere, and a path with it would lead elsewhere."""
+_CONFIGURED = frozenset(path.rpartition("/")[2].encode() for path in CONFIGURATION)
 _TREE, LINK, SUBMODULE = 0o40000, 0o120000, 0o160000
+_NO_FILES = (LINK, SUBMODULE)
 
 
 _ENTRY = {size: re.compile(rb"(\d+) ([^\0]+)\0(.{%d})" % size, re.DOTALL) for size in (20, 32)}
@@ -39,13 +41,22 @@ class UnreadableBlobError(Exception):
     fix: str
 
 
-def read_tree(repo: Repository, oid: str) -> Iterator[tuple[int, bytes, str]]:
-    """Yield (mode, raw name, object id) of one tree object, without loading what it names."""
+def raw_entries(repo: Repository, oid: str) -> list[tuple[bytes, bytes, bytes]]:
+    """Return (mode, name, object id) of one tree object as Git keeps them, without loading what it names."""
     try:
         _, data = repo.git.odb.read(oid)
     except (KeyError, pygit2.GitError):
         raise SidecarError(f"tree {oid[:12]} is missing in this clone", f"git fetch origin {oid}") from None
-    for mode, name, child in _ENTRY[len(oid) // 2].findall(data):
+    return _ENTRY[len(oid) // 2].findall(data)
+
+
+def read_tree(repo: Repository, oid: str) -> Iterator[tuple[int, bytes, str]]:
+    """Yield (mode, raw name, object id) of one tree object, without loading what it names."""
+    return _read(raw_entries(repo, oid))
+
+
+def _read(entries: Iterable[tuple[bytes, bytes, bytes]]) -> Iterator[tuple[int, bytes, str]]:
+    for mode, name, child in entries:
         if name not in _NO_NAMES and b"/" not in name:
             yield int(mode, 8), name, child.hex()
 
@@ -66,7 +77,7 @@ def _root_tree(repo: Repository, commit: str) -> str:
 
 def list_files(repo: Repository, tree: str, prefix: str = KNOWLEDGE) -> list[Entry]:
     """Return every regular file under a tree, sorted by path; links and submodules are left out."""
-    return [entry for entry in list_entries(repo, tree, prefix) if entry.mode not in (LINK, SUBMODULE)]
+    return [entry for entry in list_entries(repo, tree, prefix) if entry.mode not in _NO_FILES]
 
 
 def list_entries(repo: Repository, tree: str, prefix: str = KNOWLEDGE) -> list[Entry]:
@@ -81,32 +92,55 @@ def list_entries(repo: Repository, tree: str, prefix: str = KNOWLEDGE) -> list[E
                 waiting.append((front + readable(raw), child))
             else:
                 found.append(Entry(front + readable(raw), child, mode))
-    return sorted(found, key=attrgetter("path"))
+    return sorted(found)
 
 
-def list_top(repo: Repository, tree: str, prefix: str = KNOWLEDGE) -> list[Entry]:
-    """Return the regular files that lie in a tree itself, sorted by path; its folders are not opened."""
-    if not tree:
-        return []
-    held = [(mode, raw, oid) for mode, raw, oid in read_tree(repo, tree) if mode not in (_TREE, LINK, SUBMODULE)]
-    return sorted(Entry(f"{prefix}/{readable(raw)}", oid, mode) for mode, raw, oid in held)
+def configuration(repo: Repository, tree: str) -> list[Entry]:
+    """Return the policy and the glossary of a knowledge tree, where it has them, sorted by path."""
+    held = _read(one for one in raw_entries(repo, tree) if one[1] in _CONFIGURED) if tree else ()
+    return sorted(Entry(f"{KNOWLEDGE}/{readable(raw)}", oid, mode) for mode, raw, oid in held if mode not in _NO_FILES)
 
 
-def changed_entries(repo: Repository, before: str, after: str, prefix: str = KNOWLEDGE) -> list[Entry]:
-    """Return what a tree has added or changed against another ("" for none), by path; equal folders cost nothing."""
-    found: list[Entry] = []
-    waiting = [(prefix, before, after)] if after and after != before else []
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The files that one tree has and another has not, each with its blob and mode, sorted by path."""
+
+    gone: list[Entry]
+    new: list[Entry]
+
+
+def difference(repo: Repository, before: str, after: str, prefix: str = KNOWLEDGE) -> Difference:
+    """Return what a tree ("" for an empty one) lost and got on the way to another; equal folders cost nothing.
+
+    A file that changed is in both. Links and submodules are left out. Raises `SidecarError` for a tree that is missing.
+    """
+    gone: list[Entry] = []
+    new: list[Entry] = []
+    waiting = [(prefix, before, after)] if after != before else []
     while waiting:
-        folder, old, new = waiting.pop()
-        was = {raw: (mode, oid) for mode, raw, oid in read_tree(repo, old)} if old else {}
-        for mode, raw, oid in read_tree(repo, new):
-            path = f"{folder}/{readable(raw)}"
-            mode_before, oid_before = was.get(raw, (0, ""))
-            if mode == _TREE and oid != oid_before:
-                waiting.append((path, oid_before if mode_before == _TREE else "", oid))
-            elif mode != _TREE and oid != oid_before:
-                found.append(Entry(path, oid, mode))
-    return sorted(found, key=lambda entry: entry.path)
+        folder, *trees = waiting.pop()
+        old, now = (Counter(raw_entries(repo, oid)) if oid else Counter() for oid in trees)
+        was: dict[bytes, str] = {}
+        for mode, raw, oid in _read((old - now).elements()):
+            if mode == _TREE and raw not in was:
+                was[raw] = oid
+            else:
+                gone += _below(repo, f"{folder}/{readable(raw)}", oid, mode)
+        for mode, raw, oid in _read((now - old).elements()):
+            if mode == _TREE:
+                waiting.append((f"{folder}/{readable(raw)}", was.pop(raw, ""), oid))
+            else:
+                new += _below(repo, f"{folder}/{readable(raw)}", oid, mode)
+        for raw, oid in was.items():
+            gone += list_files(repo, oid, f"{folder}/{readable(raw)}")
+    return Difference(sorted(gone), sorted(new))
+
+
+def _below(repo: Repository, path: str, oid: str, mode: int) -> list[Entry]:
+    """Return the regular files that an entry of a tree stands for: itself, or what lies in it."""
+    if mode == _TREE:
+        return list_files(repo, oid, path)
+    return [] if mode in _NO_FILES else [Entry(path, oid, mode)]
 
 
 def readable(raw: bytes) -> str:

@@ -60,8 +60,7 @@ def collect(store: Store, keep: Sequence[str], spare: Iterable[bytes] = (), *, d
         words.merge(database, documents)
         for compacted in files:
             _renumber(database, compacted)
-        values = [("segments", "1"), ("generation", str(made))]
-        database.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
+        database.execute("INSERT OR REPLACE INTO meta VALUES ('generation', ?)", (str(made),))
     _shrink(database, folder, made)
     return Collected(*counts, before, inspect.size(folder))
 

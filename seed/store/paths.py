@@ -9,7 +9,7 @@ from pathlib import Path
 
 from seed.errors import StoreError
 
-STORE_FORMAT = 2
+STORE_FORMAT = 3
 """A new format is a new folder. How words are cut (seed.text, seed.assemble) is part of it, since terms are kept."""
 
 

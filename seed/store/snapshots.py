@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -34,6 +35,7 @@ def encode(snapshot: Snapshot, lengths: NDArray[np.uint32]) -> Row:
     """Return the row of a snapshot; ``lengths`` holds those of its passages, then of its titles."""
     heads = pack(snapshot.heads)
     held = snapshot.facets or facets(snapshot.heads)
+    sizes = [*map(len, heads.blobs)]
     parts = [_NUL.join(heads.paths).encode(), "".join(heads.blobs).encode(), heads.starts.astype("<i4").tobytes()]
     parts += [part for one in held.values() for part in _facet_parts(one)]
     header = {
@@ -43,9 +45,9 @@ def encode(snapshot: Snapshot, lengths: NDArray[np.uint32]) -> Row:
         "version": snapshot.version,
         "tips": [list(tip) for tip in snapshot.tips],
         "glossary": {term: list(others) for term, others in snapshot.glossary.items()},
-        "unreadable": [[u.path, asdict(u.problem)] for u in snapshot.unreadable],
+        "unreadable": [[u.path, asdict(u.problem), u.blob] for u in snapshot.unreadable],
         "heads": len(heads),
-        "blob": [len(blob) for blob in heads.blobs] if len({len(blob) for blob in heads.blobs}) > 1 else [],
+        "blob": sizes if len(set(sizes)) > 1 else [],
         "facets": list(held),
         "parts": [len(part) for part in parts],
         "blocks": [len(block) for block in heads.blocks],
@@ -59,8 +61,27 @@ def encode(snapshot: Snapshot, lengths: NDArray[np.uint32]) -> Row:
 
 
 def _facet_parts(one: Facet) -> tuple[bytes, bytes, bytes]:
-    values = json.dumps(one.values, ensure_ascii=False, separators=(",", ":")).encode()
-    return values, one.codes.astype("<i4").tobytes(), one.owners.astype("<i4").tobytes()
+    values = _joined(one.values)
+    owners = b"" if one.single() else one.owners.astype("<i4").tobytes()
+    return values, one.codes.astype(_width(one.values)).tobytes(), owners
+
+
+def _joined(values: Sequence[str]) -> bytes:
+    """Return texts with a NUL behind each of them, which JSON never ends with; as JSON where one has a NUL in it."""
+    text = _NUL.join(values) + _NUL
+    if text.count(_NUL) != len(values):
+        text = json.dumps(values, ensure_ascii=False)
+    return text.encode()
+
+
+def _parted(data: bytes) -> tuple[str, ...]:
+    text = data.decode()
+    return tuple(text[:-1].split(_NUL) if text.endswith(_NUL) else json.loads(text))
+
+
+def _width(values: Sequence[str]) -> str:
+    """Return as which integers the codes of so many values are kept."""
+    return next(kind for kind, most in (("<u1", 1 << 8), ("<u2", 1 << 16), ("<i4", 1 << 31)) if len(values) <= most)
 
 
 def header(packed: bytes) -> tuple[dict[str, Any], memoryview]:
@@ -109,7 +130,7 @@ def _decoded(row: Row) -> tuple[Snapshot, NDArray[np.uint32]]:
         candidates=data["candidates"],
         policy=from_json(policy),
         heads=heads,
-        unreadable=tuple(Unreadable(path, Problem(**problem)) for path, problem in data["unreadable"]),
+        unreadable=tuple(Unreadable(path, Problem(**problem), blob) for path, problem, blob in data["unreadable"]),
         pids=pids,
         owners=arrays[:n],
         titles=arrays[n : n + m],
@@ -139,8 +160,10 @@ def _parts(data: dict[str, Any], body: memoryview) -> tuple[Heads, Kept]:
 
 
 def _facet(parts: tuple[memoryview, memoryview, memoryview], size: int) -> Facet:
-    values, codes, owners = parts
-    return Facet(tuple(json.loads(bytes(values))), np.frombuffer(codes, "<i4"), np.frombuffer(owners, "<i4"), size)
+    values = _parted(bytes(parts[0]))
+    codes = np.frombuffer(parts[1], _width(values)).astype(np.int32, copy=False)
+    owners = np.frombuffer(parts[2], "<i4") if len(parts[2]) else np.arange(len(codes), dtype=np.int32)
+    return Facet(values, codes, owners, size)
 
 
 def _split(text: str, sizes: int | list[int]) -> tuple[str, ...]:

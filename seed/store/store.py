@@ -24,6 +24,7 @@ from seed.store.parsed import Document, Stored, Unseen, from_json, to_json
 from seed.text import word_count
 
 _SET_ASIDE_SECONDS = 10.0
+Loaded = tuple[Snapshot, NDArray[np.uint32]]
 KEEP_SNAPSHOTS = 24
 """Older snapshots are dropped when a new one is published: Git can always give them back."""
 
@@ -37,12 +38,14 @@ class Store:
         """Open the store, made at the first use; with ``reading`` as it stands, which must be there already."""
         self.folder = folder
         self.path = folder / "store.db"
+        self._loaded: dict[tuple[str, float], Loaded] = {}
         if reading:
             self.database = open_reading(self.path)
         else:
             self._open()
 
     def _open(self) -> None:
+        self._loaded.clear()
         self.database = open_disposable(self.path)
         self._file = self.path.stat().st_ino
 
@@ -132,16 +135,18 @@ class Store:
     @guarded
     def publish(self, snapshot: Snapshot, lengths: NDArray[np.uint32]) -> None:
         """Make a snapshot readable, whole or not at all. ``lengths``: passages, then titles, (n + heads,)."""
+        made = time.time()
         with writing(self.database):
             self.database.execute(
                 "INSERT OR REPLACE INTO snapshots (key, commit_id, policy, heads, pids, owners, made)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*snapshots.encode(snapshot, lengths), time.time()),
+                (*snapshots.encode(snapshot, lengths), made),
             )
             old = "SELECT key FROM snapshots ORDER BY number DESC LIMIT -1 OFFSET ?"
             for (key,) in self.database.execute(old, (KEEP_SNAPSHOTS,)).fetchall():
                 self.database.execute("DELETE FROM snapshots WHERE key = ?", (key,))
                 self.database.execute("DELETE FROM planes WHERE key = ?", (key,))
+        self._hold((snapshot.key, made), (snapshot, lengths))
 
     @guarded
     def has(self, key: str) -> bool:
@@ -149,14 +154,21 @@ class Store:
         return self.database.execute("SELECT 1 FROM snapshots WHERE key = ?", (key,)).fetchone() is not None
 
     @guarded
-    def load(self, key: str = "") -> tuple[Snapshot, NDArray[np.uint32]] | None:
+    def load(self, key: str = "") -> Loaded | None:
         """Return a published snapshot with its document lengths; without a key, the newest one."""
-        columns = "SELECT key, commit_id, policy, heads, pids, owners FROM snapshots "
-        query = columns + ("WHERE key = ?" if key else "ORDER BY number DESC LIMIT 1")
-        row = self.database.execute(query, (key,) if key else ()).fetchone()
-        if row is None:
-            return None
-        return snapshots.decode(row)
+        query = "SELECT key, made FROM snapshots "
+        query += "WHERE key = ?" if key else "ORDER BY number DESC LIMIT 1"
+        stamp = self.database.execute(query, (key,) if key else ()).fetchone()
+        if stamp is None or stamp in self._loaded:
+            return self._loaded.get(stamp)
+        columns = "SELECT key, commit_id, policy, heads, pids, owners FROM snapshots WHERE key = ?"
+        row = self.database.execute(columns, stamp[:1]).fetchone()
+        return None if row is None else self._hold(stamp, snapshots.decode(row))
+
+    def _hold(self, stamp: tuple[str, float], loaded: Loaded) -> Loaded:
+        """Remember a snapshot: the one that answers and the one before it are asked for again and again."""
+        self._loaded = {**dict([*self._loaded.items()][-1:]), stamp: loaded}
+        return loaded
 
     def snapshots(self) -> list[tuple[str, str, float]]:
         """Return (key, commit, seconds since the epoch) of every snapshot, newest first."""

@@ -74,9 +74,9 @@ class Patient:
     def policy(self) -> tuple[Policy, str]:
         """Return (policy in force at HEAD, its fault or "")."""
         from seed import seeder
-        from seed.git.tree import list_files
+        from seed.git.tree import configuration
 
-        policy, _, fault = seeder.read_policy(self.git, list_files(self.git, self.wanted().tree))
+        policy, _, fault = seeder.read_policy(self.git, configuration(self.git, self.wanted().tree))
         return policy, fault
 
 

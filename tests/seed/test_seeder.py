@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from seed import planes, seeder
 from seed.errors import EmbedderError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import head_commit, open_repository
+from seed.git.tree import has_object
+from seed.git.write import write_commit
 from seed.policy import Policy
 from seed.seeder import Seeded
 from seed.snapshot import Snapshot
@@ -128,6 +132,84 @@ def test_going_back_needs_nothing(commit: Commit, record_text: Text, git: Git, s
     done = seed()
     assert (done.parsed, done.embedded) == (0, 0)
     assert store.has(done.key)
+
+
+STEPS = st.lists(
+    st.dictionaries(
+        st.sampled_from(["a.yaml", "b.yaml", "m/a.yaml", "m/n/c.yaml", "m.yaml", "notes.md"]),
+        st.one_of(st.none(), st.integers(0, 12)),
+        max_size=4,
+    ),
+    min_size=2,
+    max_size=6,
+)
+
+
+def as_told(store: Store) -> dict[str, Any]:
+    """Return a snapshot with the texts of its documents, whose numbers depend on the order in which they came."""
+    snapshot = published(store)
+    texts = store.texts([*snapshot.pids.tolist(), *snapshot.titles.tolist()])
+    heads, held = (
+        list(snapshot.heads),
+        {name: [one.of(n) for n in range(one.size)] for name, one in snapshot.facets.items()},
+    )
+    passages = [texts[pid] for pid in snapshot.pids.tolist()], [texts[pid] for pid in snapshot.titles.tolist()]
+    return {"heads": heads, "facets": held, "owners": snapshot.owners.tolist(), "texts": passages,
+            "unreadable": snapshot.unreadable, "policy": snapshot.policy, "glossary": snapshot.glossary}  # fmt: skip
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STEPS)
+def test_a_walk_of_commits_ends_where_a_fresh_store_begins(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory, record_text: Text, steps: list[dict[str, int | None]]
+) -> None:
+    """Seeded on the snapshot before, commit after commit and back, each is what a store makes that knows nothing."""
+    repo = open_repository(repository)
+    contents: dict[str, bytes] = {}
+    trees = []
+    for step in steps:
+        for path, edition in step.items():
+            if edition is None:
+                contents.pop(path, None)
+            else:
+                contents[path] = content(record_text, path, edition)
+        trees.append(
+            write_commit(repo, {f"knowledge/{path}": data for path, data in contents.items()}, "x", parents=[])
+        )
+    folder = tmp_path_factory.mktemp("walk")
+    walked = Store(folder / "walked")
+    for number, commit in enumerate([*trees, *reversed(trees)]):
+        seeder.publish_words(repo, walked, seeder.wanted(repo, commit))
+        fresh = Store(folder / str(number))
+        seeder.publish_words(repo, fresh, seeder.wanted(repo, commit))
+        reader = Store(walked.folder)  # which reads what was stored, and remembers nothing of how it was made
+        assert as_told(walked) == as_told(reader) == as_told(fresh)
+        reader.close()
+        fresh.close()
+    walked.close()
+
+
+def content(record_text: Text, path: str, edition: int) -> bytes:
+    """Return a file that is no record, or a record that may supersede another one."""
+    if edition == 0:
+        return b"id: x\nkind: [\n"
+    more = {"supersedes": [f"d-{edition % 3}"]} if edition % 2 else {}
+    return record_text(f"d-{edition % 5}", title=f"{path} {edition}", **more).encode()
+
+
+def test_a_base_whose_tree_is_gone_is_left(
+    commit: Commit, record_text: Text, git: Git, seed: Any, store: Store, repository: Path
+) -> None:
+    """After an amend and a collection of garbage the snapshot is made from all files, and nothing is parsed again."""
+    commit({f"knowledge/{n}.yaml": record_text(f"d-{n}") for n in range(3)})
+    seed()
+    (repository / "knowledge/0.yaml").unlink()
+    git("commit", "-q", "-a", "--amend", "-m", "less")
+    git("reflog", "expire", "--expire=now", "--all")
+    git("gc", "-q", "--prune=now")
+    assert not has_object(open_repository(repository), published(store).tree)
+    done = seed()
+    assert (done.records, done.parsed, done.embedded) == (2, 0, 0)
 
 
 def test_one_bad_file_hides_no_other(commit: Commit, record_text: Text, seed: Any, store: Store) -> None:

@@ -1,15 +1,23 @@
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pygit2
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from seed.errors import SidecarError
+from seed.git import tree
 from seed.git.repository import Repository, open_repository
 from seed.git.tree import (
     UnreadableBlobError,
+    configuration,
+    difference,
     find,
     has_object,
     is_record_path,
@@ -140,3 +148,58 @@ def test_a_file_is_found_by_its_path(repository: Path, commit: Commit) -> None:
     assert find(repo, head, "knowledge/x/a.yaml") is not None
     assert find(repo, head, "knowledge/y/a.yaml") is None
     assert find(repo, head, "knowledge/x/b.yaml") is None
+
+
+LEAF = st.tuples(st.sampled_from([0o100644, 0o100755, 0o120000, 0o160000]), st.sampled_from([b"1", b"2", b"3"]))
+NAMES = st.sampled_from([b"a.yaml", b"b", b"c", b".git", b"x/y", b"\xff"])
+TREES = st.recursive(LEAF, lambda below: st.lists(st.tuples(NAMES, below), max_size=5), max_leaves=14).filter(
+    lambda made: isinstance(made, list)
+)
+
+
+def written(repo: Repository, made: Any) -> tuple[int, str]:
+    """Write a tree as it is described, however malformed, and return (mode, id)."""
+    if isinstance(made, tuple):
+        return made[0], str(repo.git.create_blob(made[1]))
+    entries = [(name, *written(repo, below)) for name, below in made]
+    data = b"".join(b"%o %s\0" % (mode, name) + bytes.fromhex(oid) for name, mode, oid in entries)
+    return 0o40000, str(repo.git.odb.write(pygit2.enums.ObjectType.TREE, data))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TREES, TREES)
+def test_what_differs_is_what_two_listings_differ_in(repository: Path, before: Any, after: Any) -> None:
+    """One tree less what is gone, with what is new, is the other: also with names twice, or such as no file has."""
+    repo = open_repository(repository)
+    old, new = written(repo, before)[1], written(repo, after)[1]
+    told = difference(repo, old, new)
+    listings = [Counter(list_files(repo, tree)) for tree in (old, new)]
+    assert listings[0] - Counter(told.gone) + Counter(told.new) == listings[1]
+    assert Counter(told.gone) <= listings[0]
+    assert difference(repo, "", new).new == list_files(repo, new)
+    assert difference(repo, old, "").gone == list_files(repo, old)
+
+
+def test_an_equal_folder_is_not_opened(repository: Path, commit: Commit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a difference costs is what the changed folders hold."""
+    commit({f"knowledge/{n}/{m}/a.yaml": f"{n} {m}" for n in range(3) for m in range(3)})
+    before = subtree(repo := open_repository(repository), commit({"x": "1"}))
+    after = subtree(repo, commit({"knowledge/1/2/a.yaml": "changed"}))
+    seen, real = [], tree.raw_entries
+    monkeypatch.setattr(tree, "raw_entries", lambda repo, oid: (seen.append(oid), real(repo, oid))[1])
+    told = difference(repo, before, after)
+    assert [entry.path for entry in told.gone] == [entry.path for entry in told.new] == ["knowledge/1/2/a.yaml"]
+    assert len(seen) == 2 * 3
+
+
+def test_the_configuration_is_the_policy_and_the_glossary(repository: Path, commit: Commit, tmp_path: Path) -> None:
+    """Both files by path where they lie directly under knowledge/; a link leads nowhere, and no tree has none."""
+    files = {"knowledge/policy.yaml": "1", "knowledge/glossary.yaml": "2", "knowledge/x/policy.yaml": "3"}
+    repo = open_repository(repository)
+    held = configuration(repo, subtree(repo, commit({**files, "knowledge/a.yaml": "4"})))
+    assert [entry.path for entry in held] == ["knowledge/glossary.yaml", "knowledge/policy.yaml"]
+    (repository / "knowledge/policy.yaml").unlink()
+    (repository / "knowledge/policy.yaml").symlink_to(tmp_path / "policy.yaml")
+    head = commit({"knowledge/a.yaml": "5"})
+    assert [entry.path for entry in configuration(repo, subtree(repo, head))] == ["knowledge/glossary.yaml"]
+    assert configuration(repo, "") == []

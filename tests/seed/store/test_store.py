@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from seed.embed.base import ToyEmbedder
+from seed.facets import facet
 from seed.lifecycle import Link
 from seed.passages import cut
 from seed.policy import Floor, Policy
@@ -16,6 +19,7 @@ from seed.reader import build_record, parse_record
 from seed.record import Parsed, Problem
 from seed.snapshot import Head, Snapshot, Unreadable
 from seed.store.parsed import Unseen
+from seed.store.snapshots import decode, encode
 from seed.store.store import KEEP_SNAPSHOTS, Store
 from seed.text import terms
 
@@ -80,7 +84,7 @@ def snapshot(store: Store, key: str = "k", **changes: object) -> tuple[Snapshot,
         "candidates": "sha256:0",
         "policy": Policy(fusion="cosine", floors=(Floor("sha256:a", 0.25),), workspaces={"w": "apps/w"}),
         "heads": (head,),
-        "unreadable": (Unreadable("knowledge/bad.yaml", Problem(3, "why", "do", fatal=True)),),
+        "unreadable": (Unreadable("knowledge/bad.yaml", Problem(3, "why", "do", fatal=True), "b2"),),
         "pids": np.array([c.pid for c in stored.cuts], dtype=np.uint32),
         "owners": np.array([0], dtype=np.uint32),
         "titles": np.array([stored.title_pid], dtype=np.uint32),
@@ -95,7 +99,8 @@ def test_a_snapshot_comes_back_as_it_was_published(store: Store) -> None:
     """Every field survives the store, by key and as the newest one."""
     made, lengths = snapshot(store)
     store.publish(made, lengths)
-    for loaded in (store.load("k"), store.load()):
+    other = Store(store.folder)
+    for loaded in (other.load("k"), other.load(), store.load("k")):
         assert loaded is not None
         found, found_lengths = loaded
         for name in (
@@ -113,6 +118,37 @@ def test_a_snapshot_comes_back_as_it_was_published(store: Store) -> None:
         for name in ("pids", "owners", "titles"):
             assert getattr(found, name).tolist() == getattr(made, name).tolist()
         assert found_lengths.tolist() == lengths.tolist()
+    other.close()
+
+
+def test_a_snapshot_that_another_process_published_anew_is_read_anew(store: Store) -> None:
+    """A snapshot is remembered as it was published that time, not under its key for good."""
+    store.publish(*snapshot(store))
+    other = Store(store.folder)
+    before = other.load("k")
+    assert other.load("k") is before
+    store.publish(*snapshot(store, policy_fault="line 4"))
+    found = other.load("k")
+    assert found is not None
+    assert found[0].policy_fault == "line 4"
+    other.close()
+
+
+ROWS = st.one_of(
+    st.lists(st.lists(st.text(max_size=3), max_size=3), max_size=6),
+    st.integers(250, 260).map(lambda size: [[str(n)] for n in range(size)]),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ROWS)
+def test_a_property_of_records_survives_the_store(store: Store, rows: list[list[str]]) -> None:
+    """Any values, a NUL or nothing in them included, none, one or several a record, of few records and of many."""
+    one = snapshot(store)[0].heads[0]
+    made, lengths = snapshot(store, heads=(one,) * len(rows), facets={"tag": facet(rows)})
+    found = decode(encode(made, lengths))[0].facets["tag"]
+    assert [found.of(n) for n in range(len(rows))] == rows
+    assert (found.size, found.values) == (len(rows), facet(rows).values)
 
 
 def test_a_snapshot_that_was_never_published_is_not_there(store: Store) -> None:
