@@ -87,6 +87,8 @@ def product() -> Product | None:
         return None
 
     def multiply(values: Coded, question: Coded) -> Vector:
+        if not len(values):
+            return np.zeros(0, np.float32)
         found = simsimd.cdist(question[np.newaxis], values, "dot", out_dtype="float32")
         return np.asarray(found, np.float32).reshape(-1)
 
