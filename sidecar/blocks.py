@@ -21,68 +21,56 @@ _DENSE = 0.25
 """From this share of the records on a second, third ... passage is looked up for all of them at once."""
 
 Values = NDArray[np.floating]
-Later = tuple[Positions | None, Positions]
+Laid = tuple[Values, ...]
+Some = tuple[Positions, Positions]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """The slices ``records`` (m) and ``passages`` (n) of a snapshot, and where the passages of each record lie.
 
-    ``starts`` (m,) are the records' first passages within the block. ``later`` are for the second, third ... passage
-    the (records, passages) that have one; for all records where it is None, and n stands for no passage. Without
-    ``later`` some record has many passages.
+    ``starts`` (m,) are the records' first passages within the block. ``dense`` (k, m) are their first, second ...
+    passage, n where there is none; ``sparse`` are for each one after these the (records, passages) that have it.
+    Without ``dense`` some record has many passages.
     """
 
     records: slice
     passages: slice
     starts: Positions
-    later: tuple[Later, ...] | None
+    dense: Positions | None
+    sparse: tuple[Some, ...]
 
-    def most(self, values: Values) -> tuple[Values, Positions]:
-        """Return of each record the most of its passages' values (n + 1,), and the first passage that has it.
+    def laid(self, charge: Values) -> Laid:
+        """Return the charges (n,) of the passages as `weigh` wants them, without end for one that is not there."""
+        if self.dense is None:
+            return (charge,)
+        ended = np.append(charge, charge.dtype.type(np.inf))
+        return ended.take(self.dense), *(charge.take(passages) for _, passages in self.sparse)
 
-        The last value stands for a passage that is not there: the least of all.
+    def weigh(self, values: Values, charges: Laid) -> tuple[Values, Positions, Values]:
+        """Return of each record (m,) its passages' most value less its charge, the first that has it, and their sum.
+
+        ``values`` (n + 1,) end with a 0; the sum is of the values themselves.
         """
-        if self.later is None:
+        if self.dense is None:
             held = values[:-1]
-            best = np.maximum.reduceat(held, self.starts)
-            return best, _first(held, best, self.starts)
-        best, other = values.take(self.starts), np.empty(len(self.starts), values.dtype)
-        which = np.zeros(len(best), np.int8)
-        for number, (records, passages) in enumerate(self.later, 1):
-            if records is None:
-                better = np.greater(values.take(passages, out=other, mode="clip"), best)
-                np.maximum(best, other, out=best)
-                np.maximum(which, better.view(np.int8) * np.int8(number), out=which)
-            else:
-                some = values.take(passages)
-                better = np.flatnonzero(some > best.take(records))
-                best[records[better]], which[records[better]] = some[better], number
-        return best, self.starts + which
-
-    def top(self, values: Values) -> Values:
-        """Return of each record the most of its passages' values (n + 1,), as `most` does."""
-        if self.later is None:
-            return np.maximum.reduceat(values[:-1], self.starts)
-        best, other = values.take(self.starts), np.empty(len(self.starts), values.dtype)
-        for records, passages in self.later:
-            if records is None:
-                np.maximum(best, values.take(passages, out=other, mode="clip"), out=best)
-            else:
-                best[records] = np.maximum(best[records], values.take(passages))
-        return best
-
-    def sums(self, values: Values) -> Values:
-        """Return of each record the sum of its passages' values (n + 1,), of which the last is 0."""
-        if self.later is None:
-            return np.add.reduceat(values[:-1], self.starts, dtype=np.float64)
-        total, other = values.take(self.starts), np.empty(len(self.starts), values.dtype)
-        for records, passages in self.later:
-            if records is None:
-                total += values.take(passages, out=other, mode="clip")
-            else:
-                total[records] += values.take(passages)
-        return total
+            charged = held - charges[0]
+            best = np.maximum.reduceat(charged, self.starts)
+            return best, _first(charged, best, self.starts), np.add.reduceat(held, self.starts, dtype=np.float64)
+        laid = values.take(self.dense)
+        total = np.add.reduce(laid, axis=0)
+        laid -= charges[0]
+        best, which = laid[0], np.zeros(len(total), np.int8)
+        for number, column in enumerate(laid[1:], 1):
+            np.maximum(which, (column > best).view(np.int8) * np.int8(number), out=which)
+            np.maximum(best, column, out=best)
+        for number, ((records, passages), charge) in enumerate(zip(self.sparse, charges[1:], strict=True), len(laid)):
+            some = values.take(passages)
+            total[records] += some
+            some -= charge
+            better = np.flatnonzero(some > best.take(records))
+            best[records[better]], which[records[better]] = some[better], number
+        return best, self.starts + which, total
 
 
 def blocks(starts: Positions, passages: int) -> tuple[Block, ...]:
@@ -95,19 +83,17 @@ def _block(starts: Positions, first: int, last: int, passages: int) -> Block:
     start, stop = int(starts[first]), int(starts[last]) if last < len(starts) else passages
     within = starts[first:last] - start
     runs = np.diff(within, append=stop - start)
-    later = None
-    if (most := int(runs.max())) <= _FEW:
-        later = tuple(_later(within, runs, number, stop - start) for number in range(1, most))
-    return Block(slice(first, last), slice(start, stop), within, later)
-
-
-def _later(within: Positions, runs: Positions, number: int, none: int) -> Later:
-    """Return the ``number``-th passages (from 0) of a block."""
-    has = runs > number
-    if has.mean() >= _DENSE:
-        return None, np.where(has, within + number, none)
-    records = np.flatnonzero(has)
-    return records, within[records] + number
+    if (most := int(runs.max())) > _FEW:
+        return Block(slice(first, last), slice(start, stop), within, None, ())
+    dense, sparse = [within], []
+    for number in range(1, most):
+        has = runs > number
+        if has.mean() >= _DENSE:
+            dense.append(np.where(has, within + number, stop - start))
+        else:
+            records = np.flatnonzero(has)
+            sparse.append((records, within[records] + number))
+    return Block(slice(first, last), slice(start, stop), within, np.stack(dense), tuple(sparse))
 
 
 def _first(scores: Values, best: Values, starts: Positions) -> Positions:

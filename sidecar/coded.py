@@ -13,10 +13,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from sidecar.blocks import UNITS, Block
+from sidecar.blocks import UNITS, Block, Laid
 from sidecar.codes import Asked, Codes, Product, asked
 from sidecar.nearness import Nearness, Positions
-from sidecar.plane import WHOLE_WEIGHT, Plane, Vector
+from sidecar.plane import WHOLE_WEIGHT, Plane, Vector, charge_of
 
 _HALF = 0.5 / UNITS
 """What a cosine gains at most where it is rounded to four decimals."""
@@ -29,9 +29,9 @@ _EQUAL = 1e-9
 class CodedPlane:
     """A plane with the codes of its matrix's rows, up to the last one it needs.
 
-    ``scales``, ``rests`` and ``charge`` (n,) are of the passages, ``norms``, ``charge_whole`` and ``charged``, the
-    largest charge of a passage, (m,) of the records; charges are plain here. ``broken`` is called when a vector turns
-    out to be nearer than its codes allow: they are not of these vectors.
+    ``scales`` and ``rests`` (n,) are of the passages, ``charges`` of each block, ``norms``, ``charge_whole`` and
+    ``charged``, the largest charge of a passage, (m,) of the records; charges are plain here. ``broken`` is called
+    when a vector turns out to be nearer than its codes allow: they are not of these vectors.
     """
 
     exact: Plane
@@ -39,7 +39,7 @@ class CodedPlane:
     product: Product
     scales: Vector
     rests: Vector
-    charge: Vector
+    charges: tuple[Laid, ...]
     norms: Vector
     charge_whole: Vector
     charged: Vector
@@ -63,17 +63,18 @@ class CodedPlane:
                          np.ones(records, np.bool_), partial(self._weigh, question))  # fmt: skip
         low, high = exact.span
         every = None if exact.side_by_side else exact.placed(self.product(self.codes.values[low:high], aim.values))
-        for block in exact.blocks:
+        for block, charges in zip(exact.blocks, self.charges, strict=True):
             at = block.passages
             held = self.codes.values[low + at.start : low + at.stop]
-            self._fill(found, block, self.product(held, aim.values) if every is None else every[at], aim)
+            sums = self.product(held, aim.values) if every is None else every[at]
+            self._fill(found, block, sums, charges, aim)
         return found
 
-    def _fill(self, found: Nearness, block: Block, sums: Vector, aim: Asked) -> None:
+    def _fill(self, found: Nearness, block: Block, sums: Vector, charges: Laid, aim: Asked) -> None:
         """Fill in the most that is possible for the records of a block, from the products of its codes (n,)."""
         at, passages = block.records, block.passages
-        most, charged = np.empty((2, len(sums) + 1), np.float32)
-        most[-1], charged[-1] = 0.0, -np.inf
+        most = np.empty(len(sums) + 1, np.float32)
+        most[-1] = 0.0
         bound = self.rests[passages] * np.float32(aim.slope)
         bound += np.float32(aim.fixed + _HALF)
         np.multiply(sums, self.scales[passages], out=most[:-1])
@@ -81,10 +82,9 @@ class CodedPlane:
         most[:-1] += bound
         if self.exact.gaps:
             most[:-1][self.exact.rows[passages] < 0] = 0.0
-        np.subtract(most[:-1], self.charge[passages], out=charged[:-1])
-        best = block.top(charged)
-        whole = block.sums(most) / self.norms[at] - self.charge_whole[at] + np.float32(_HALF)
-        found.near[at] = best + np.float32(WHOLE_WEIGHT) * whole
+        best, _, whole = block.weigh(most, charges)
+        whole /= self.norms[at]
+        found.near[at] = best + np.float32(WHOLE_WEIGHT) * (whole - self.charge_whole[at] + np.float32(_HALF))
         found.cosine[at] = best + self.charged[at]
         if self.exact.gaps and (unknown := np.flatnonzero(best == -np.inf)).size:
             unknown += at.start
@@ -106,7 +106,8 @@ class CodedPlane:
 def coded(exact: Plane, codes: Codes, product: Product, broken: Callable[[], None]) -> CodedPlane:
     """Return a plane that is asked by the codes of its matrix's rows first."""
     scales, rests = (exact.placed(held[slice(*exact.span)]) for held in (codes.scales, codes.rests))
-    charge = (exact.charge / UNITS).astype(np.float32)
+    charge = charge_of(exact.usual, exact.rows).astype(np.float32)
+    charges = tuple(block.laid(charge[block.passages]) for block in exact.blocks)
     charged = np.maximum.reduceat(np.where(exact.rows < 0, np.float32(-np.inf), charge), exact.starts)
     norms, whole = exact.norms.astype(np.float32), (exact.charge_whole / UNITS).astype(np.float32)
-    return CodedPlane(exact, codes, product, scales, rests, charge, norms, whole, charged, broken)
+    return CodedPlane(exact, codes, product, scales, rests, charges, norms, whole, charged, broken)

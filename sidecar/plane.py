@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from seed.errors import DamagedStoreError
 from seed.facets import spread
-from sidecar.blocks import BLOCK, UNITS, Block, blocks
+from sidecar.blocks import BLOCK, UNITS, Block, Laid, blocks
 from sidecar.nearness import Floats, Nearness, Positions
 
 CENTRE = 0.75
@@ -50,9 +50,10 @@ class Plane:
     """Vectors by reference, with what can be worked out before any question.
 
     ``matrix`` (rows, d), ``rows`` (n,) of the passages or -1 where missing, ``starts`` (m,) each record's first
-    passage, ``norms`` (m,) as in `Sums`. ``charge`` (n,) and ``charge_whole`` (m,) are what a passage and a record are
-    charged in ten-thousandths, infinite for a missing passage. All rows lie in ``span``, ``side_by_side`` if they are
-    the whole of it in order; ``gaps`` if some are missing. ``source`` names the vectors that are there.
+    passage, ``usual`` (n,) and ``norms`` (m,) as in `Sums`. ``charges`` of each block and ``charge_whole`` (m,) are
+    what a passage and a record are charged in ten-thousandths, infinite for a missing passage. All rows lie in
+    ``span``, ``side_by_side`` if they are the whole of it in order; ``gaps`` if some are missing. ``source`` names the
+    vectors that are there.
     """
 
     identity: str
@@ -60,7 +61,8 @@ class Plane:
     rows: Rows
     starts: Starts
     norms: Floats
-    charge: Floats
+    usual: Vector
+    charges: tuple[Laid, ...]
     charge_whole: Floats
     blocks: tuple[Block, ...]
     span: tuple[int, int]
@@ -73,8 +75,8 @@ class Plane:
         low, high = self.span
         scores = self.placed(products(self.matrix[low:high], question))
         found = _room(len(self.starts), self.source + question.tobytes())
-        for block in self.blocks:
-            self._fill(found, block, scores[block.passages], block.records, block.passages)
+        for block, charges in zip(self.blocks, self.charges, strict=True):
+            self._fill(found, block, scores[block.passages], charges, block.records, block.passages)
         return found
 
     def weighed(self, question: Vector, records: Positions) -> Nearness:
@@ -84,7 +86,8 @@ class Plane:
         for block in blocks((np.cumsum(lengths) - lengths).astype(np.intp), len(places)):
             own = places[block.passages]
             scores = products(self.matrix[self.rows[own]], question)
-            self._fill(found, block, scores, records[block.records], own)
+            charges = block.laid(charge_of(self.usual[own], self.rows[own]) * UNITS)
+            self._fill(found, block, scores, charges, records[block.records], own)
         return found
 
     def placed(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -98,21 +101,19 @@ class Plane:
         self,
         found: Nearness,
         block: Block,
-        scores: NDArray[np.float32],
+        scores: Vector,
+        charges: Laid,
         records: slice | Positions,
         passages: slice | Positions,
     ) -> None:
         """Fill in what is found of the records of a block; the cosine of a missing passage is 0."""
-        charge, at = self.charge[passages], block.records
-        units, charged = np.empty(len(scores) + 1), np.empty(len(scores) + 1)
-        units[-1], charged[-1] = 0.0, -np.inf
+        at, units = block.records, np.empty(len(scores) + 1)
+        units[-1] = 0.0
         np.multiply(scores, UNITS, out=units[:-1], dtype=np.float64)
         np.rint(units, out=units)
-        np.subtract(units[:-1], charge, out=charged[:-1])
         if self.gaps:
-            units[:-1][charge == np.inf] = 0.0
-        best, first = block.most(charged)
-        whole = block.sums(units)
+            units[:-1][self.rows[passages] < 0] = 0.0
+        best, first, whole = block.weigh(units, charges)
         whole /= self.norms[records]
         np.rint(whole, out=whole)
         whole -= self.charge_whole[records]
@@ -168,16 +169,23 @@ def plane(
     starts = starts_of(owners)
     held = sums if isinstance(sums, Sums) else summed(matrix, rows, starts, sums)
     norms = np.maximum(held.norms.astype(np.float64), _TINY)
-    charge = CENTRE * UNITS * held.usual.astype(np.float64)
-    missing = rows < 0
-    charge[missing] = np.inf
+    missing, charge = rows < 0, charge_of(held.usual, rows) * UNITS
+    parts = blocks(starts, len(rows))
+    charges = tuple(block.laid(charge[block.passages]) for block in parts)
     gaps, there = bool(missing.any()), rows[~missing]
     span = int(there.min(initial=len(matrix))), int(there.max(initial=-1)) + 1
     whole = not gaps and span[1] - span[0] == len(rows) and bool((rows[1:] > rows[:-1]).all())
     charge_whole = CENTRE * UNITS * (held.whole / norms)
     source = identity.encode() + hashlib.sha256(np.packbits(missing).tobytes()).digest()
-    return Plane(identity, matrix, rows, starts, norms, charge, charge_whole, blocks(starts, len(rows)), span, whole,
-                 gaps, source)  # fmt: skip
+    return Plane(identity, matrix, rows, starts, norms, held.usual, charges, charge_whole, parts, span, whole, gaps,
+                 source)  # fmt: skip
+
+
+def charge_of(usual: Vector, rows: Rows) -> Floats:
+    """Return what passages (n,) are charged: for what they share with every question; without end for a missing one."""
+    charge = CENTRE * usual.astype(np.float64)
+    charge[rows < 0] = np.inf
+    return charge
 
 
 def starts_of(owners: NDArray[np.uint32]) -> NDArray[np.intp]:

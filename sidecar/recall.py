@@ -85,7 +85,7 @@ def recall(
     successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)
     tokens.append(Exact(successors, frozenset(), ()))
     brought = named.union(told.around, *(e.holders for e in tokens))
-    settle.what_matters(parts, sorted(brought), admitted.results, _answerable(admitted), NEAREST)
+    settle.what_matters(parts, sorted(brought), admitted.results, admitted.either, NEAREST)
     found = combine(parts)
     if policy.fusion != "cosine":  # the baseline scores every record by itself, so that changes can be compared with it
         found = supported(found, admitted.results)
@@ -96,11 +96,6 @@ def recall(
     spelled = spellings(" ".join(phrase.words for phrase in phrases))
     page = _page(corpus, query, admitted, found, scored, named, start, today, mode, spelled)
     return replace(page, open=open_items(corpus, waiting, [hit.ordinal for hit in page.hits], scored.answers))
-
-
-def _answerable(admitted: Admitted) -> NDArray[np.intp]:
-    """Return the records that may be results or stand in decided_against: the verdict weighs the first among them."""
-    return np.concatenate([admitted.results, admitted.against])
 
 
 def _kept(
@@ -227,7 +222,7 @@ def _page(
         len(found_all),
         {**withheld, "below_floor": len(below)},
         tuple(nearest),
-        _verdict(first, found, scored, _answerable(admitted)),
+        _verdict(first, found, scored, admitted.either),
         "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
     )
 
