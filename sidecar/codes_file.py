@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidecar.codes import Codes, code
-from sidecar.plane import Matrix
+from sidecar.plane import Matrix, Vector
 
 _HEAD = struct.Struct("<III")
 _PART = 16384
@@ -46,7 +46,7 @@ class CodesFile:
 
         ``known`` are codes of this file that this process has checked before.
         """
-        held = known or self.load(matrix.shape[1])
+        held = known if known is not None and self._holds(known) else self.load(matrix.shape[1])
         if held is not None and len(held.scales) >= rows:
             return held
         done = 0 if held is None else len(held.scales)
@@ -55,7 +55,7 @@ class CodesFile:
         if held is not None:
             scales, rests = np.concatenate([held.scales, scales]), np.concatenate([held.rests, rests])
         try:
-            self._save(done, new, scales, rests)
+            self._save(held, new, scales, rests)
             return Codes(self._mapped(rows, matrix.shape[1]), scales, rests)
         except (OSError, ValueError):
             return None
@@ -84,14 +84,25 @@ class CodesFile:
     def _mapped(self, rows: int, dimension: int) -> NDArray[np.int8]:
         return np.memmap(self.path, np.int8, "r", shape=(rows, dimension))
 
-    def _save(self, done: int, new: Codes, scales: NDArray[np.float32], rests: NDArray[np.float32]) -> None:
-        """Write the codes of new rows behind ``done`` others, and then what makes them count. Raises `OSError`."""
+    def _holds(self, known: Codes) -> bool:
+        """Tell whether the file still has the codes that this process mapped: another one may have dropped it."""
+        try:
+            return self.path.stat().st_size >= known.values.size
+        except OSError:
+            return False
+
+    def _save(self, held: Codes | None, new: Codes, scales: Vector, rests: Vector) -> None:
+        """Write the codes of new rows behind those that are held, then what makes them count. Raises `OSError`."""
         rows, dimension = len(scales), new.values.shape[1]
+        done = rows - len(new.scales)
+        whole = done // _PART * _PART
         self.path.parent.mkdir(mode=0o700, exist_ok=True)
         with os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
             file.seek(done * dimension)
             file.write(new.values.data)
-        sums = _sums(self._mapped(rows, dimension))
+        sums = _sums(self._mapped(rows, dimension)[whole:])
+        if held is not None:  # of what was checked, and not of what may have come in its place
+            sums = np.concatenate([_sums(held.values[:whole]), sums])
         data = _HEAD.pack(0, rows, dimension) + b"".join(
             part.tobytes() for part in (scales.astype("<f4"), rests.astype("<f4"), sums.astype("<u8"))
         )

@@ -80,7 +80,7 @@ class Evidence:
         """Make what is said of some records exact, in place."""
         if self.loose is None or self.weighed is None:
             return
-        at = np.unique(np.concatenate([plane.settle(records) for plane in self.planes]))
+        at = np.unique(np.concatenate([records, *(plane.settle(records) for plane in self.planes)]))
         self.fused[at], self.margin[at] = self.weighed(at)
         self.loose[at] = np.logical_or.reduce([p.loose[at] for p in self.planes if p.loose is not None])
 

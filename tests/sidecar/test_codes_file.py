@@ -107,6 +107,16 @@ def test_a_disk_that_takes_no_writing_gives_no_codes(file: CodesFile, monkeypatc
     assert file.opened(MATRIX, 40) is None
 
 
+def test_a_file_that_another_process_dropped_is_made_whole(file: CodesFile, coded: list[int]) -> None:
+    """Codes that this process has mapped do not count for a file that is gone: no hole is left where they were."""
+    known = file.opened(MATRIX, 40)
+    assert same(file.opened(MATRIX, 50, known), 50)
+    file.drop()
+    assert same(file.opened(MATRIX, 60, known), 60)
+    assert same(file.load(13), 60)
+    assert coded == [40, 10, 60]
+
+
 def test_other_vectors_have_another_file(tmp_path: Path) -> None:
     """Neither another embedder's vectors nor rows that were numbered anew are ever taken for these."""
     one, other = CodesFile(tmp_path, "a 1"), CodesFile(tmp_path, "a 2")
