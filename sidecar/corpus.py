@@ -69,6 +69,11 @@ class Admitted:
     held_back: HeldBack
     passed: NDArray[np.intp]
 
+    @property
+    def either(self) -> NDArray[np.intp]:
+        """Return the ordinals that may be results or stand in decided_against."""
+        return np.concatenate([self.results, self.against])
+
 
 Standings = tuple[tuple[str, ...], NDArray[np.intp]]
 

@@ -102,3 +102,18 @@ def test_nobody_else_may_read_the_vectors(tmp_path: Path) -> None:
     """The file is created for its owner alone."""
     vectors.append(opened(tmp_path), tmp_path, ID, block(0.1))
     assert stat.S_IMODE(vectors.vector_file(tmp_path, ID).stat().st_mode) == 0o600
+
+
+def test_what_was_worked_out_of_lost_rows_goes_with_them(tmp_path: Path) -> None:
+    """Sums and codes of rows that get other vectors now are not believed by anyone."""
+    database = opened(tmp_path)
+    vectors.append(database, tmp_path, ID, block(0.1, 0.2))
+    kept = [tmp_path / "planes" / "x.sums", tmp_path / "codes" / "x.i8"]
+    for path in kept:
+        path.parent.mkdir()
+        path.write_bytes(b"worked out")
+    vectors.heal(database, tmp_path, ID, 2)
+    assert all(path.exists() for path in kept)  # nothing was lost
+    os.truncate(vectors.vector_file(tmp_path, ID), 8)
+    vectors.heal(database, tmp_path, ID, 2)
+    assert not any(path.exists() for path in kept)
