@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.segment_rank import REACH, best, plane
+from sidecar.segment_rank import REACH, best, plane, products
 from sidecar.sentences import LEAST, MOST, PER_SEGMENT, sentences
 
 MATRIX = np.eye(4, dtype=np.float32)
@@ -47,6 +47,16 @@ def test_silent_segments_and_missing_vectors_have_no_nearness() -> None:
     assert made.nearness(ASKED)[:, 0].tolist() == [0.0, pytest.approx(1.0), 0.0]
     assert made.embedded.tolist() == [False, True, False]
     assert len(plane(MATRIX, np.zeros(0, np.int32), np.zeros(2, np.int64)).embedded) == 2
+
+
+@given(st.integers(1, 400), st.lists(st.integers(0, 99), min_size=1, max_size=9))
+def test_a_sentence_is_as_near_whichever_are_read_with_it(dimension: int, rows: list[int]) -> None:
+    """The product of a question with a sentence is the same to the bit, wherever its vector lies and beside which."""
+    draw = np.random.default_rng(dimension)
+    vectors, question = (draw.standard_normal((n, dimension)).astype(np.float32) for n in (100, 1))
+    assert np.array_equal(products(vectors, question)[rows], products(vectors[rows], question))
+    assert np.allclose(products(vectors, question), vectors @ question.T, atol=1e-3)
+    assert products(vectors, vectors[:3]).shape == (100, 3)
 
 
 @given(st.text(alphabet="ab .\n!。é", max_size=2000))
