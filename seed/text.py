@@ -137,4 +137,5 @@ def terms(text: str) -> Counter[str]:
 
 def word_count(counts: Counter[str]) -> int:
     """Return the length of a document in words; exact tokens stand in its words already."""
-    return sum(count for term, count in counts.items() if not term.startswith(EXACT))
+    # Most terms are words: what is no word is taken off, which asks each term for its first character alone.
+    return sum(counts.values()) - sum([counts[term] for term in counts if term[:1] == EXACT])

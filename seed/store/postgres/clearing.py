@@ -39,9 +39,10 @@ def _drop(connection: Connection, key: Key, keys: Sequence[str]) -> None:
 
 def clear(connection: Connection, key: Key) -> None:
     """Drop all that can be parsed again, and vectors that have not length 1; receipts and notes stay."""
+    # First what whoever adds words locks, so that none come in between the two.
+    connection.execute(f"UPDATE sidecar.repositories SET sizes = '{{}}' WHERE {MINE}", key)
     for table in _DISPOSABLE:
         connection.execute(f"DELETE FROM sidecar.{table} WHERE {MINE}", key)
-    connection.execute(f"UPDATE sidecar.repositories SET sizes = '{{}}' WHERE {MINE}", key)
     connection.execute(f"DELETE FROM sidecar.vectors WHERE {MINE} AND abs(vector_norm(v) - 1) > 0.01", key)
     _next(connection, key)
 

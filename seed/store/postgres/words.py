@@ -101,8 +101,8 @@ def _tier(size: int) -> int:
 
 
 def _segments(connection: Connection, key: Key) -> tuple[int, dict[int, int]]:
-    """Return (the newest segment's number, the postings of each)."""
-    query = "SELECT segments, sizes FROM sidecar.repositories WHERE workspace = %s AND repository = %s"
+    """Return (the newest segment's number, the postings of each), and let nobody else write words until the end."""
+    query = "SELECT segments, sizes FROM sidecar.repositories WHERE workspace = %s AND repository = %s FOR UPDATE"
     row = connection.execute(query, key).fetchone()
     newest, held = (int(row[0]), json.loads(row[1])) if row else (0, {})
     return newest, {int(number): int(size) for number, size in held.items()}
@@ -120,11 +120,11 @@ def _merge(connection: Connection, key: Key, chosen: Sequence[int], into: int) -
     connection.execute("SELECT set_config('statement_timeout', '0', true), set_config('enable_hashagg', 'off', true)")
     these = "workspace = %s AND repository = %s AND segment = ANY(%s)"
     values = (*key, list(chosen))
-    # Each document is in one segment, so the lists need no more than to be put behind each other.
+    # Each document is in one segment, so the lists need no more than to be put behind each other: the older first.
     connection.execute(
         "INSERT INTO sidecar.postings (workspace, repository, term, segment, pids, counts, documents)"
         " SELECT %s, %s, term, %s, sidecar.joined(pids), sidecar.joined(counts), sum(cardinality(pids))"
-        f" FROM sidecar.postings WHERE {these} GROUP BY term",
+        f" FROM (SELECT * FROM sidecar.postings WHERE {these} ORDER BY term, segment) AS chosen GROUP BY term",
         (*key, into, *values),
     )
     connection.execute(f"DELETE FROM sidecar.postings WHERE {these}", values)
