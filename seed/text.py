@@ -20,6 +20,8 @@ _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]+[A-Z]")
 _PLURAL = re.compile(r"[A-Z]{2,}s")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SHORT = 2
+_USUAL, _KNOWN = 48, 32_768
+"""Words up to this length come again and again, so that what was found for so many of them is remembered."""
 _ABBREVIATIONS = frozenset({"e.g", "i.e", "etc", "vs", "and/or", "n/a", "w/o", "w/"})
 STOP_WORDS = frozenset(
     "a about all also am an and any are as at be because been being between both but by can cannot could d did do "
@@ -89,9 +91,16 @@ def spellings(text: str) -> dict[str, str]:
 def _spelled(text: str) -> Iterator[tuple[str, str]]:
     normal = unicodedata.normalize("NFKC", text)
     for match in _WORD.finditer(normal):
-        yield from ((stem(part), part) for part in _split(match.group()))
+        word = match.group()
+        yield from _stems(word) if len(word) <= _USUAL else _stems.__wrapped__(word)
     for run in _CJK_RUN.findall(normal):
         yield from ((run[n : n + 2], run[n : n + 2]) for n in range(max(1, len(run) - 1)))
+
+
+@lru_cache(maxsize=_KNOWN)
+def _stems(word: str) -> tuple[tuple[str, str], ...]:
+    """Return (stem, part) of a word as it is written and of the parts that its capitals divide it into."""
+    return tuple((stem(part), part) for part in _split(word))
 
 
 def _split(word: str) -> list[str]:
@@ -106,7 +115,15 @@ def exact_tokens(text: str) -> list[str]:
 
     A record id, a path, a flag, or a word with a digit, ``_``, ``.``, ``/``, ``::`` or inner capitals.
     """
-    return list(dict.fromkeys(fold(token) for token in map(_trim, _RAW.findall(text)) if _is_exact(token)))
+    found = (_exact(raw) if len(raw) <= _USUAL else _exact.__wrapped__(raw) for raw in _RAW.findall(text))
+    return list(dict.fromkeys(token for token in found if token))
+
+
+@lru_cache(maxsize=_KNOWN)
+def _exact(raw: str) -> str:
+    """Return the exact token that stands between two blanks, folded, or ""."""
+    token = _trim(raw)
+    return fold(token) if _is_exact(token) else ""
 
 
 def _trim(raw: str) -> str:

@@ -16,13 +16,13 @@ from seed.snapshot import Head
 from sidecar import conflicts, scans
 from sidecar.conflicts import Pair, Verdict
 from sidecar.corpus import Corpus
-from sidecar.draft import Proposer
 from sidecar.open_items import telling_tags
 from sidecar.query import IN_FORCE, Query
 from sidecar.quote import one_line
 from sidecar.scans import Scanned
 
 if TYPE_CHECKING:
+    from sidecar.draft import Proposer
     from sidecar.provider import Provider
     from sidecar.session import Session
 

@@ -56,14 +56,18 @@ def _sidecar(folder: Path, *words: str) -> Callable[[], object]:
 
 
 def _run(command: list[str], *, check: bool = True) -> Callable[[], object]:
-    # Hooks of the machine's own Git are kept out, as sidecar keeps them out.
-    return lambda: subprocess.run(command, check=check, capture_output=True, env=dict(os.environ))  # noqa: S603 - ours
+    return lambda: subprocess.run(command, check=check, capture_output=True, env=_environment())  # noqa: S603 - ours
+
+
+def _environment() -> dict[str, str]:
+    """Return our environment, in which Python keeps what it compiled, as an installed package always has it."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _initialized(folder: Path) -> None:
     command = [sys.executable, "-P", "-m", "sidecar", "serve", "--repo", str(folder)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, text=True, **pipes) as server:  # type: ignore[call-overload]  # noqa: S603 - ours
+    with subprocess.Popen(command, text=True, env=_environment(), **pipes) as server:  # type: ignore[call-overload]  # noqa: S603 - ours
         if server.stdin is None or server.stdout is None:
             return
         server.stdin.write(json.dumps(_INITIALIZE) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -92,3 +93,13 @@ def figure(
     low, high = (ordered[int(share * (len(ordered) - 1))] for share in (0.1, 0.9))
     middle = statistics.median(ordered)
     return Figure(name, middle, unit, low, high, len(ordered), aim, of, ratio, aim_ratio, note)
+
+
+def slope(points: Sequence[tuple[int, float]]) -> float:
+    """Return the slope of the straight line through (size, time) on two logarithmic axes: 1 is linear; least squares.
+
+    Only sizes from a hundredth of the largest on count: below that, what is spent whatever the size hides the growth.
+    """
+    largest = max((size for size, _ in points), default=0)
+    held = [(math.log(size), math.log(time)) for size, time in points if 100 * size >= largest]
+    return statistics.linear_regression(*zip(*held, strict=True)).slope if len(held) > 1 else 0.0

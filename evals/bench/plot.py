@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.bench.__main__ import RESULTS
+from evals.bench.figure import slope
 
 _CHANGED = re.compile(r"seeding ([\d,]+) changed of ([\d,]+)")
 
@@ -68,14 +69,6 @@ def growth(result: dict[str, Any]) -> list[tuple[int, float]]:
     """Return (changed files, milliseconds) of a result, in order."""
     held = [(_CHANGED.fullmatch(one["name"]), float(one["value"])) for one in result["parts"].get("seeding", ())]
     return sorted((int(match[1].replace(",", "")), value) for match, value in held if match)
-
-
-def slope(points: list[tuple[int, float]]) -> float:
-    """Return the slope between the last two points on logarithmic axes: 1 is linear."""
-    if len(points) < 2:  # noqa: PLR2004 - a slope has two ends
-        return 0.0
-    (x, y), (further, longer) = points[-2:]
-    return math.log(longer / y) / math.log(further / x)
 
 
 def _kept(chart: Any, path: Path) -> Path:  # noqa: ANN401 - pygal ships no types

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from evals.bench import made
-from evals.bench.figure import Figure, figure, milliseconds, timed
+from evals.bench.figure import Figure, figure, milliseconds, slope, timed
 from evals.bench.spine import Timed
 from seed.policy import Policy
 from sidecar.provider import Provider
@@ -156,12 +155,14 @@ def memory(folder: Path) -> None:
 def _growth(scratch: Path, records: int) -> Iterator[Figure]:
     """Change more and more files of one repository; the notes give the points of a log-log plot."""
     bench = Bench(scratch / "growth", records)
-    start = time.perf_counter()
-    bench.seed()
-    whole = time.perf_counter() - start
-    sizes = [10**n for n in range(6) if 10**n < records]
-    for n, size in enumerate(sizes):
+    whole = bench.seed()
+    spent: dict[int, float] = {}
+    for n, size in enumerate(10**n for n in range(6) if 10**n < records):
         bench.change(size, f"growth {n}")
-        yield figure(f"seeding {size:,} changed of {records:,}", [bench.seed()])
-    yield figure(f"seeding {records:,} changed of {records:,}", [whole * 1000], note="the first seeding")
+        spent[size] = bench.seed()
+        yield figure(f"seeding {size:,} changed of {records:,}", [spent[size]])
+    yield figure(f"seeding {records:,} changed of {records:,}", [whole], note="the first seeding")
     bench.provider.close()
+    points = sorted({**spent, records: whole}.items())
+    yield figure(f"growth of seeding from {records // 100:,} to {records:,} changed", [slope(points)], "slope",
+                 note="of a line on two logarithmic axes: 1 is linear, 2 quadratic")  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,6 +59,8 @@ def _configured(file: Path) -> dict[str, Any]:
     """Return the table [engine] of the user's file; {} without the file. Raises `StoreError`."""
     try:
         mode = file.stat().st_mode
+        import tomllib  # most users have no such file
+
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}

@@ -53,8 +53,10 @@ def encode(snapshot: Snapshot, lengths: NDArray[np.uint32]) -> Row:
         "blocks": [len(block) for block in heads.blocks],
     }
     start = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    body = b"".join([start, *parts, *heads.blocks])
-    packed = _LENGTH.pack(len(start), zlib.crc32(body)) + body
+    pieces, check = [start, *parts, *heads.blocks], 0
+    for piece in pieces:
+        check = zlib.crc32(piece, check)
+    packed = b"".join([_LENGTH.pack(len(start), check), *pieces])
     arrays = np.concatenate([snapshot.owners, snapshot.titles, lengths]).astype("<u4")
     pids = snapshot.pids.astype("<u4").tobytes()
     return snapshot.key, snapshot.commit, snapshot.policy.to_json(), packed, pids, arrays.tobytes()

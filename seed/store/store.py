@@ -24,6 +24,9 @@ from seed.store.parsed import Document, Stored, Unseen, from_json, to_json
 from seed.text import word_count
 
 _SET_ASIDE_SECONDS = 10.0
+_LOG_PAGES = 4000
+"""16 MB, some seedings of a large repository. When the log is copied decides what a loss of power costs, never what a
+killed process does; the store is made from Git, and a vector's file is durable before the log names it."""
 Loaded = tuple[Snapshot, NDArray[np.uint32]]
 KEEP_SNAPSHOTS = 24
 """Older snapshots are dropped when a new one is published: Git can always give them back."""
@@ -47,6 +50,7 @@ class Store:
     def _open(self) -> None:
         self._loaded.clear()
         self.database = open_disposable(self.path)
+        self.database.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
         self._file = self.path.stat().st_ino
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from seed.transcript import paths, spans
 from seed.transcript.facts import Facts, parse_row
-from seed.transcript.formats import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,6 +62,8 @@ def edges(lines: Iterable[tuple[int, bytes]], form: str, root: str = "") -> Iter
     ``form`` is the session's format, ``root`` the folder its paths are told relative to. A link to a
     row that the session does not have is no edge.
     """
+    from seed.transcript.formats import facts_of  # a question needs the names of the relations and no format
+
     ids, calls = _Targets(), _Targets()
     waiting: set[str] = set()  # calls that are asked and not answered: asking again is an echo of the first
     found: list[Edge | _Pending] = []

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,3 +64,14 @@ def test_a_damaged_store_is_set_aside_once(
     for opened in (provider, other):
         assert opened.recall(Query("title"))["coverage"]["records"] == 1
     other.close()
+
+
+def test_a_question_loads_nothing_that_writes_or_reads_sessions() -> None:
+    """What answers a question imports no editor of records, no importer, no format of sessions and no TOML."""
+    code = (
+        "import sys, sidecar.provider, sidecar.cli.recall_cmd\n"
+        "idle = ('seed.edit', 'seed.importers', 'seed.transcript.formats', 'sidecar.draft', 'tomllib', 'fastembed')\n"
+        "print([name for name in idle if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

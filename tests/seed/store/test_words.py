@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seed.store import words
@@ -63,14 +63,32 @@ def test_segments_and_their_merge_hold_the_same_statistics(
     database.close()
 
 
-def test_many_small_segments_are_merged_on_the_way(tmp_path: Path) -> None:
-    """The number of segments stays bounded however often a little is added."""
-    database = fresh(tmp_path)
-    for number in range(1, 3 * words.MAX_SEGMENTS):
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.sampled_from([1, 1, 1, 2, 5, 40, 300]), min_size=60, max_size=90))
+def test_segments_of_any_sizes_stay_few(tmp_path_factory: pytest.TempPathFactory, sizes: list[int]) -> None:
+    """However much or little is added each time, the number of segments is bounded, and no document is lost."""
+    database = fresh(tmp_path_factory.mktemp("words"))
+    number = 0
+    for size in sizes:
         with writing(database):
-            words.add_segment(database, {number: Counter({"a": 1})})
-    assert database.execute("SELECT COUNT(DISTINCT segment) FROM postings").fetchone()[0] <= words.MAX_SEGMENTS + 1
-    assert len(words.postings(database, "a")[0]) == 3 * words.MAX_SEGMENTS - 1
+            words.add_segment(database, {number + n: Counter({"a": 1, f"b{number}": 2}) for n in range(size)})
+        number += size
+        assert database.execute("SELECT COUNT(*) FROM segments").fetchone()[0] <= words.MAX_SEGMENTS
+    assert sorted(words.postings(database, "a")[0].tolist()) == list(range(number))
+    assert database.execute("SELECT SUM(LENGTH(data)) FROM postings").fetchone() == (
+        database.execute("SELECT SUM(bytes) FROM segments").fetchone()
+    )
+    database.close()
+
+
+def test_a_large_segment_is_not_written_again(tmp_path: Path) -> None:
+    """Small changes are merged among themselves: the first segment keeps its documents alone."""
+    database = fresh(tmp_path)
+    for number in range(2 * words.MAX_SEGMENTS):
+        with writing(database):
+            words.add_segment(database, {number * 1000 + n: Counter({"a": 1}) for n in range(1 if number else 900)})
+    (first,) = database.execute("SELECT data FROM postings WHERE segment = 1 AND term = 'a'").fetchone()
+    assert words.unpack(first)[0].tolist() == list(range(900))
 
 
 def test_a_merge_may_drop_what_no_snapshot_holds(tmp_path: Path) -> None:
