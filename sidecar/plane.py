@@ -206,8 +206,9 @@ def summed(matrix: Matrix, rows: NDArray[np.int32], starts: NDArray[np.intp], ce
             raise DamagedStoreError("a stored vector has not length 1", "the store is made again from Git")
         added = np.add.reduceat(vectors, starts[first:last] - start, axis=0)
         found.norms[first:last] = np.linalg.norm(added, axis=1)
-        found.usual[start:stop] = vectors @ centre
-        found.whole[first:last] = added @ centre
+        # Not a product of matrices: its last bits depend on where a row stands, and a part is added up by itself later.
+        found.usual[start:stop] = np.einsum("ij,j->i", vectors, centre)
+        found.whole[first:last] = np.einsum("ij,j->i", added, centre)
     return found
 
 
