@@ -273,13 +273,13 @@ class Session:
         if mark not in self._planes:
             with self.store.one_state():
                 stored = self.store.plane(mark[0], embedder.identity)
-                matrix = self.store.matrix(embedder.identity)
+                matrix, made = self.store.matrix(embedder.identity), self.store.generation()
             if stored is None or matrix is None or not len(stored[0]):
                 return None
             probes = probe_vectors(self.store, embedder, shipped_probes()[language])
             centre = np.asarray(np.mean(probes, axis=0, dtype=np.float64), dtype=np.float32)
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            owners, family = corpus.documents.owners, f"{mark[1]} {self._generation}"
+            owners, family = corpus.documents.owners, f"{mark[1]} {made}"
             sums = plane_file.opened(self.store.folder, family, matrix, rows, starts_of(owners), centre)
             self._planes[mark] = plane(mark[1], matrix, rows, owners, sums)
         return self._planes[mark]
