@@ -120,8 +120,8 @@ def _twin_paths(paths: Sequence[str]) -> Iterator[Finding]:
 
 
 def _twin_ids(whole: _Whole) -> Iterator[Finding]:
-    for twins in whole.index.values():
-        for n in twins if len(twins) > 1 else ():
+    for ident, twins in whole.index.items():
+        for n in twins if len(twins) > 1 and whole.judged(ident) else ():
             others = ", ".join(whole.paths[other] for other in twins if other != n)
             reason = f"id {whole.records[n].id!r} is also the id in {others}"
             yield whole.at(n, "id", "error", reason, f"give one a free id: sidecar renumber {whole.paths[n]}")

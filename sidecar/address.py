@@ -105,13 +105,15 @@ class Addresser:
         embedder = Projected(session.embedders(policy)[-1 if foreign else 0], asked.scheme)
         probes = shipped_probes()["zh" if foreign else "en"]
         try:
-            folder = self.history.indexes
+            folder, made = self.history.indexes, session.store.generation()
             held, left = sentence_rows.seeded(folder, session.store, opened, embedder, asked.budget, progress)
             self.waiting = asked.scheme if left and not foreign else ""
             vectors = np.stack(probe_vectors(session.store, embedder, probes))
         except EmbedderError as exc:
             return self._by_words(opened, str(exc), foreign=foreign)
         matrix = session.store.matrix(embedder.identity)
+        if session.store.generation() != made:  # a collection numbered the rows anew, and dropped some
+            return self._load(asked, opened, progress)
         if matrix is None or not (held >= 0).any():
             return self._by_words(opened, left, foreign=foreign)
         ready = plane(matrix, held, opened.counts, opened.breaks)

@@ -49,7 +49,11 @@ class HeldBack(Mapping[int, str]):
         """Return how many of those ``kept`` (m,) each status held back."""
         codes = self._codes[self.ordinals[kept[self.ordinals]]]
         times = np.bincount(codes, minlength=len(self._words)).tolist()
-        return {word: count for word, count in zip(self._words, times, strict=True) if count}
+        found: dict[str, int] = {}
+        for word, count in zip(self._words, times, strict=True):  # a word may stand there several times
+            if count:
+                found[word] = found.get(word, 0) + count
+        return found
 
 
 _NOBODY = np.empty(0, np.intp)

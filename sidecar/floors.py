@@ -62,15 +62,18 @@ def question_sha(text: str) -> bytes:
 
 def probe_vectors(store: Engine, embedder: Embedder, probes: Sequence[str]) -> list[NDArray[np.float32]]:
     """Return the vectors of probes, from the store where they are known; new ones are kept if the lock is free."""
-    store.register(embedder.identity)
     shas = [question_sha(text) for text in probes]
-    rows = store.rows(embedder.identity, shas)
-    kept = store.read_vectors(embedder.identity, np.array(list(rows.values()), np.int32)) if rows else ()
+    with store.one_state():  # a collection in between would number the rows anew
+        held = store.held(embedder.identity)
+        rows = {sha: row for sha, row in store.rows(embedder.identity, shas).items() if row < held}
+        kept = store.read_vectors(embedder.identity, np.array(list(rows.values()), np.int32)) if rows else ()
     found: dict[bytes, NDArray[np.float32]] = dict(zip(rows, kept, strict=bool(len(kept))))
     new = {sha: embedder.question(p) for sha, p in zip(shas, probes, strict=True) if sha not in found}
     if new:
         try:
             with store.exclusive(0.5):
+                store.register(embedder.identity)
+                store.heal(embedder.identity)
                 store.add_vectors(embedder.identity, new)
         except StoreError:
             pass  # another process seeds: these vectors cost a second again, nothing else

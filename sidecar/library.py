@@ -167,7 +167,6 @@ def embed(
     Returns what was left undone, or "".
     """
     end = time.monotonic() + budget
-    store.register(embedder.identity)
     wanted = set(listed(library.names[missing]))
     total = len(wanted)
     for batch in _batches(library, missing, wanted):
@@ -176,6 +175,8 @@ def embed(
         vectors = dict(zip(batch, embedder.passages(list(batch.values())), strict=True))
         try:
             with store.exclusive(_LOCK_SECONDS):
+                store.register(embedder.identity)  # here, since a collection may drop one that has no vector
+                store.heal(embedder.identity)
                 store.add_vectors(embedder.identity, vectors)
         except StoreError as exc:
             return f"{len(wanted) + len(batch)} sentences are not embedded yet: {exc.message}"

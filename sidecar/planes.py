@@ -35,22 +35,19 @@ class Planes:
         """Drop the planes; codes are of the rows of a store, whatever the snapshot."""
         self._planes.clear()
 
-    def find(self, store: Engine, generation: int, corpus: Corpus, embedder: Embedder, language: str) -> Opened | None:
-        """Return the vectors of an embedder over a corpus, charged by the probes of a language; None without any.
-
-        ``generation`` is the store's: rows are only ever added in one.
-        """
+    def find(self, store: Engine, corpus: Corpus, embedder: Embedder, language: str) -> Opened | None:
+        """Return the vectors of an embedder over a corpus, charged by the probes of a language; None without any."""
         mark = (corpus.snapshot.key, embedder.identity.digest)
         if mark not in self._planes:
             with store.one_state():
                 stored = store.plane(mark[0], embedder.identity)
-                matrix = store.matrix(embedder.identity)
+                matrix, made = store.matrix(embedder.identity), store.generation()  # in one, rows are only ever added
             if stored is None or matrix is None or not len(stored[0]):
                 return None
             probes = probe_vectors(store, embedder, shipped_probes()[language])
             centre = np.asarray(np.mean(probes, axis=0, dtype=np.float64), dtype=np.float32)
             rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            owners, family = corpus.documents.owners, f"{mark[1]} {generation}"
+            owners, family = corpus.documents.owners, f"{mark[1]} {made}"
             sums = plane_file.opened(store.folder, family, matrix, rows, starts_of(owners), centre)
             exact = plane(mark[1], matrix, rows, owners, sums)
             self._planes[mark] = self._quicker(exact, CodesFile(store.folder, family))

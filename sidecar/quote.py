@@ -10,10 +10,16 @@ _HIDDEN = "\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\U000e0000-\U000e01ef"
 _UNSAFE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{_BIDI}{_HIDDEN}\u2028\u2029\ufeff\ufff9-\ufffb\ud800-\udfff]")
 _SPACE = re.compile(r"\s+")
 _BMP = 0xFFFF
+_DAY = (
+    r"(?:[\W\d_]|[tz]|utc|gmt|st|nd|rd|th|[ap]m|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
+    r"|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)*"
+)
+"""A date and nothing else: what stands beside one may say that it holds no more."""
 _TOLD = re.compile(
-    r"\W*(?:date|decided|last updated)\W*:.*|#+\s*status\s*|\W*(?:status\W*:\W*)?(?:accepted|approved)\W*|\s*",
+    rf"\W*(?:date|decided|last updated)\W*:{_DAY}|#+\s*status\s*|\W*(?:status\W*:\W*)?(?:accepted|approved)\W*|\s*",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"#[\W\d_]*(?:(?:adr|rfc|decision)[\W\d_]*)?")
 MARGIN = "| "
 """In front of each quoted line, so that no line of a record can pass for one of the answer's own."""
 
@@ -53,6 +59,11 @@ def past_header(text: str, title: str) -> str:
     Anything else that a header says, such as what it is amended by, stays, and so does a passage of nothing else.
     """
     lines, heading = text.splitlines(), title.casefold()
-    told = (_TOLD.fullmatch(line) or (line.startswith("#") and heading in line.casefold()) for line in lines)
+    told = (_TOLD.fullmatch(line) or _repeats(line.casefold(), heading) for line in lines)
     first = next((n for n, one in enumerate(told) if not one), 0)
     return "\n".join(lines[first:])
+
+
+def _repeats(line: str, title: str) -> bool:
+    """Tell whether a line is the title as a heading, with no word beside it that could turn it round."""
+    return title in line and _NUMBERED.fullmatch(line.replace(title, "", 1)) is not None

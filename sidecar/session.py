@@ -267,7 +267,7 @@ class Session:
 
     def plane(self, corpus: Corpus, embedder: Embedder, language: str) -> Opened | None:
         """Return the vectors of an embedder over a corpus, charged by the probes of a language; None without any."""
-        return self._planes.find(self.store, self._generation, corpus, embedder, language)
+        return self._planes.find(self.store, corpus, embedder, language)
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

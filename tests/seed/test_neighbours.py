@@ -119,6 +119,19 @@ def test_a_long_chain_is_read_as_a_whole(
     assert len([f for f in found if "runs in a circle" in f.reason]) == last + 1
 
 
+def test_twins_that_a_commit_does_not_bear_on_do_not_stop_it(
+    repository: Path, git: Git, commit: Callable[..., str], record_text: Text
+) -> None:
+    """Files that are read for what they name may be twins already: only a whole check tells it, with all of them."""
+    twins = {f"knowledge/{name}.yaml": record_text("d-9", relates_to=["d-2"]) for name in ("a", "b")}
+    commit({**twins, "knowledge/c.yaml": record_text("D-9"), "knowledge/d-1.yaml": record_text("d-1")})
+    staged(repository, git, "knowledge/d-2.yaml", record_text("d-2"))
+    assert check_repository(open_repository(repository), staged=True).findings == ()
+    staged(repository, git, "knowledge/d-9.yaml", record_text("d-9"))
+    told = {f.path: f.reason for f in check_repository(open_repository(repository), staged=True).findings}
+    assert told["knowledge/d-9.yaml"].endswith("knowledge/a.yaml, knowledge/b.yaml, knowledge/c.yaml")
+
+
 def test_an_id_that_yaml_spells_with_an_escape_is_found(
     repository: Path, git: Git, commit: Callable[..., str], record_text: Text
 ) -> None:

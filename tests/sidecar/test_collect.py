@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -92,6 +93,29 @@ def test_an_open_server_goes_on_with_right_answers(
         commit({"knowledge/b.yaml": record_text("decision-2", body="A glacier is cold.")})
         found = opened.recall(Query("glacier cold"))["results"]
         assert found[0]["passage"]["text"].startswith("A glacier")
+
+
+def test_a_collection_in_the_middle_of_a_question_leaves_right_sums(
+    repository: Path, commit: Commit, record_text: Callable[..., str]
+) -> None:
+    """What a plane needs of its vectors is taken over within one generation only, whenever the numbers change."""
+    commit({"knowledge/policy.yaml": POLICY, "knowledge/a.yaml": record_text("d-1", body="Lava.")})
+    with closing(Provider(repository)) as opened:
+        opened.session.view()
+        commit({"knowledge/a.yaml": record_text("d-1", body="Ice."), "knowledge/b.yaml": record_text("d-2")})
+        corpus = opened.session.view().corpus
+        (embedder,) = opened.session.embedders(corpus.snapshot.policy)
+        opened.session.plane(corpus, embedder, "en")
+    with closing(Provider(repository)) as opened:
+        opened.session.view()
+        gc(repository)  # d-2 has the row now that d-1 had
+        found = opened.session.plane(corpus, embedder, "en")
+        shutil.rmtree(opened.session.store.folder / "planes")
+        opened.session.view()
+        again = opened.session.plane(corpus, embedder, "en")
+        assert found is not None
+        assert again is not None
+        assert found.charge.tolist() == again.charge.tolist()
 
 
 @pytest.mark.parametrize("moment", ["_renumber", "_shrink"])

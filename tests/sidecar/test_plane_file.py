@@ -35,6 +35,19 @@ def test_sums_taken_over_are_the_sums_worked_out(before: Records, after: Records
     assert same(plane_file.revised(old, MATRIX, *laid(after), CENTRE), summed(MATRIX, *laid(after), CENTRE))
 
 
+def test_what_is_added_up_in_parts_is_the_same_to_the_last_bit() -> None:
+    """A store that grew and one made at once give the same sums, so that a cursor of one is taken by the other."""
+    many = np.random.default_rng(7).standard_normal((400, 384)).astype(np.float32)
+    many /= np.linalg.norm(many, axis=1, keepdims=True)
+    centre = many[:100].mean(axis=0)
+    whole = summed(many, np.arange(400, dtype=np.int32), np.arange(0, 400, 2), centre)
+    for first in range(0, 400, 10):
+        part = summed(many, np.arange(first, first + 10, dtype=np.int32), np.arange(0, 10, 2), centre)
+        assert part.usual.tolist() == whole.usual[first : first + 10].tolist()
+        assert part.whole.tolist() == whole.whole[first // 2 : first // 2 + 5].tolist()
+        assert part.norms.tolist() == whole.norms[first // 2 : first // 2 + 5].tolist()
+
+
 def test_sums_are_kept_and_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second opening reads no vector."""
     rows, starts = laid([[0, 1], [2]])

@@ -291,6 +291,13 @@ def test_ties_of_an_exact_token_do_not_end_a_page_in_an_error(world: World) -> N
     assert ids(opened.recall(Query("tins_v2", limit=2, cursor=first["next_cursor"]))) == ["d-2", "d-3"]
 
 
+def test_a_listing_counts_as_historical_what_is_so_by_kind_or_by_status(world: World) -> None:
+    """Several kinds and statuses come under one word, and none of them takes the place of another in the count."""
+    history = {f"h-{status}": {"kind": "history", "status": status} for status in ("accepted", "superseded")}
+    opened = world({**history, "d-1": {"status": "historical"}, "d-2": {"valid_until": "2020-01-01"}, "d-3": {}})
+    assert opened.recall(Query(listing=True, limit=1))["withheld"]["historical"] == 4
+
+
 def test_withheld_counts_only_what_would_have_been_on_the_page(world: World) -> None:
     """A superseded record that would have come first is counted, one beyond the page is not."""
     records = {"d-1": {"title": "alpha", "status": "superseded"}, "d-2": {"title": "alpha beta"}}

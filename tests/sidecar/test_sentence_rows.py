@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +15,11 @@ from seed.embed.identity import Identity
 from seed.store.engine import Engine
 from seed.transcript import files
 from seed.transcript.reader import Reader
-from sidecar import library, sentence_rows
+from seed.transcript.segments import DEFAULT
+from sidecar import address, library, sentence_rows
 from sidecar.address import Addresser
 from sidecar.asking import Asking
+from sidecar.collect import collect
 from sidecar.provider import Provider
 
 from .conftest import TOY, Commit
@@ -170,3 +174,60 @@ def test_while_vectors_are_missing_the_library_is_opened_once(
     assert all("1 sentences are not embedded yet" in one["degraded"] for one in first)
     assert "degraded" not in asker.answer(Asking(ASKED))
     assert len(opened) == 1
+
+
+def identity_of(asker: Addresser) -> Identity:
+    (ready,) = asker._ready.values()
+    assert ready.embedder is not None
+    return ready.embedder.identity
+
+
+@pytest.mark.parametrize("left", [0, 1, -1])
+def test_vectors_that_a_file_lost_are_made_again(asker: Addresser, left: int) -> None:
+    """Sentences and probes whose vectors were cut off are embedded again, and not counted as missing for ever."""
+    store = asker.provider.session.store
+    (path,) = (file for file in store.folder.glob("*.f32") if vectors_of(asker) in file.name)
+    os.truncate(path, (left * 4 * 64) % path.stat().st_size)
+    told = Addresser(asker.provider).answer(Asking(ASKED))
+    assert told["coverage"]["embedded"] == told["coverage"]["said"]
+    assert told["verdict"] == "match"
+
+
+def vectors_of(asker: Addresser) -> str:
+    return identity_of(asker).digest.removeprefix("sha256:")[:24]
+
+
+def test_a_collection_while_sentences_are_embedded_loses_no_later_vector(
+    asker: Addresser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An embedder that a collection dropped is known again with its next vectors, so that the one after keeps count."""
+    store, embedder = asker.provider.session.store, identity_of(asker)
+    folder = asker.provider.session.folder
+    keep(asker.history, session(tmp_path, "two", [("user", "The walrus migration needs a tusk column.")]))
+    plain, moments = library._batches, iter([1])
+
+    def interrupted(*arguments: Any) -> Iterator[dict[bytes, str]]:
+        for batch in plain(*arguments):
+            if next(moments, 0):
+                collect(folder)
+            yield batch
+
+    monkeypatch.setattr(library, "_batches", interrupted)
+    assert not asker.embed(DEFAULT, (), 9.0)
+    assert store.held(embedder)
+    collect(folder)
+    told = Addresser(asker.provider).answer(Asking(ASKED))
+    assert told["coverage"]["embedded"] == told["coverage"]["said"]
+
+
+def test_a_collection_between_rows_and_vectors_mixes_up_none(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and vectors of an answer are of one generation, whenever a collection comes between."""
+    before, plain, moments = asker.answer(Asking(ASKED)), address.probe_vectors, iter([1])
+
+    def interrupted(*arguments: Any) -> Any:
+        if next(moments, 0):
+            collect(asker.provider.session.folder)
+        return plain(*arguments)
+
+    monkeypatch.setattr(address, "probe_vectors", interrupted)
+    assert Addresser(asker.provider).answer(Asking(ASKED)) == before
