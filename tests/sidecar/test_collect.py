@@ -14,6 +14,7 @@ from seed.store import inspect, vectors
 from seed.store.collect import collect
 from seed.store.store import Store
 from sidecar.collect import collect as gc
+from sidecar.plane import Plane
 from sidecar.provider import Provider
 from sidecar.query import Query
 
@@ -113,9 +114,9 @@ def test_a_collection_in_the_middle_of_a_question_leaves_right_sums(
         shutil.rmtree(opened.session.store.folder / "planes")
         opened.session.view()
         again = opened.session.plane(corpus, embedder, "en")
-        assert found is not None
-        assert again is not None
-        assert found.charge.tolist() == again.charge.tolist()
+        assert isinstance(found, Plane)
+        assert isinstance(again, Plane)
+        assert found.usual.tolist() == again.usual.tolist()
 
 
 @pytest.mark.parametrize("moment", ["_renumber", "_shrink"])
