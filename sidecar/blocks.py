@@ -59,15 +59,15 @@ class Block:
             return best, _first(charged, best, self.starts), np.add.reduceat(held, self.starts, dtype=np.float64)
         laid = values.take(self.dense)
         total = np.add.reduce(laid, axis=0)
-        laid -= charges[0]
-        best, which = laid[0], np.zeros(len(total), np.int8)
-        for number, column in enumerate(laid[1:], 1):
+        charged = laid - charges[0]
+        best, which = charged[0], np.zeros(len(total), np.int8)
+        for number, column in enumerate(charged[1:], 1):
             np.maximum(which, (column > best).view(np.int8) * np.int8(number), out=which)
             np.maximum(best, column, out=best)
         for number, ((records, passages), charge) in enumerate(zip(self.sparse, charges[1:], strict=True), len(laid)):
             some = values.take(passages)
             total[records] += some
-            some -= charge
+            some = some - charge  # which may be of more digits
             better = np.flatnonzero(some > best.take(records))
             best[records[better]], which[records[better]] = some[better], number
         return best, self.starts + which, total

@@ -7,6 +7,7 @@ every question is charged for it (finding-0001).
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
 Rows = NDArray[np.int32]
 Starts = Positions
+Said = tuple[Positions, Floats, Floats]
 _TINY = 1e-9
 _UNIT = 1e-2
 
@@ -73,22 +75,23 @@ class Plane:
     def nearness(self, question: Vector) -> Nearness:
         """Return how near a unit question vector (d,) is to every record; cosines are rounded to 4 decimals first."""
         low, high = self.span
-        scores = self.placed(products(self.matrix[low:high], question))
-        found = _room(len(self.starts), self.source + question.tobytes())
-        for block, charges in zip(self.blocks, self.charges, strict=True):
-            self._fill(found, block, scores[block.passages], charges, block.records, block.passages)
-        return found
+        scores = self.placed(products(self.matrix[low:high], _in_units(question)))
+        parts = [
+            self._weigh(block, scores[block.passages], charges, block.records, block.passages)
+            for block, charges in zip(self.blocks, self.charges, strict=True)
+        ]
+        return _together(parts, self.source + question.tobytes())
 
     def weighed(self, question: Vector, records: Positions) -> Nearness:
         """Return the same of some records (k,), bit for bit; no other vector is read."""
         places, lengths = spread(np.diff(self.starts, append=len(self.rows)), records)
-        found = _room(len(records))
+        parts = []
         for block in blocks((np.cumsum(lengths) - lengths).astype(np.intp), len(places)):
             own = places[block.passages]
-            scores = products(self.matrix[self.rows[own]], question)
+            scores = products(self.matrix[self.rows[own]], _in_units(question))
             charges = block.laid(charge_of(self.usual[own], self.rows[own]) * UNITS)
-            self._fill(found, block, scores, charges, records[block.records], own)
-        return found
+            parts.append(self._weigh(block, scores, charges, records[block.records], own))
+        return _together(parts)
 
     def placed(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return scores of the rows in the span as scores of the passages (n,), whatever of a missing one."""
@@ -97,36 +100,30 @@ class Plane:
         low, high = self.span
         return scores.take(np.maximum(self.rows - low, 0)) if high else np.zeros(len(self.rows), np.float32)
 
-    def _fill(
-        self,
-        found: Nearness,
-        block: Block,
-        scores: Vector,
-        charges: Laid,
-        records: slice | Positions,
-        passages: slice | Positions,
-    ) -> None:
-        """Fill in what is found of the records of a block; the cosine of a missing passage is 0."""
-        at, units = block.records, np.empty(len(scores) + 1)
+    def _weigh(
+        self, block: Block, scores: Vector, charges: Laid, records: slice | Positions, passages: slice | Positions
+    ) -> Said:
+        """Return what is said of a block from cosines in ten-thousandths (n,); that of a missing passage is 0."""
+        units = np.empty(len(scores) + 1, np.float32)
         units[-1] = 0.0
-        np.multiply(scores, UNITS, out=units[:-1], dtype=np.float64)
-        np.rint(units, out=units)
+        np.rint(scores, out=units[:-1])
         if self.gaps:
             units[:-1][self.rows[passages] < 0] = 0.0
-        best, first, whole = block.weigh(units, charges)
-        whole /= self.norms[records]
+        best, first, total = block.weigh(units, charges)
+        whole = total / self.norms[records]
         np.rint(whole, out=whole)
         whole -= self.charge_whole[records]
         whole *= WHOLE_WEIGHT
-        near, cosine = found.near[at], found.cosine[at]
-        np.add(best, whole, out=near)
-        near /= UNITS
-        units.take(first, out=cosine, mode="clip")
-        cosine /= UNITS
-        found.passage[at] = first + passages.start if isinstance(passages, slice) else passages[first]
+        whole += best
+        whole /= UNITS
+        cosine = np.divide(units.take(first), UNITS, dtype=np.float64)
+        if not isinstance(passages, slice):
+            first = passages[first]
+        elif passages.start:
+            first += passages.start
         if self.gaps and (unknown := np.flatnonzero(best == -np.inf)).size:
-            unknown += at.start
-            found.passage[unknown], found.cosine[unknown], found.near[unknown] = -1, -1.0, 0.0
+            first[unknown], cosine[unknown], whole[unknown] = -1, -1.0, 0.0
+        return first, cosine, whole
 
     @property
     def exact(self) -> Plane:
@@ -145,8 +142,19 @@ def nothing(records: int, source: bytes = b"") -> Nearness:
     return Nearness(np.full(records, -1, np.intp), np.full(records, -1.0), np.zeros(records), source)
 
 
-def _room(records: int, source: bytes = b"") -> Nearness:
-    return Nearness(np.empty(records, np.intp), np.empty(records), np.empty(records), source)
+def _together(parts: Sequence[Said], source: bytes = b"") -> Nearness:
+    """Return what is said of all blocks, one after the other."""
+    if len(parts) == 1:
+        return Nearness(*parts[0], source)
+    if not parts:
+        return nothing(0, source)
+    passage, cosine, near = zip(*parts, strict=True)
+    return Nearness(np.concatenate(passage), np.concatenate(cosine), np.concatenate(near), source)
+
+
+def _in_units(question: Vector) -> Vector:
+    """Return a question whose products come out in ten-thousandths."""
+    return np.asarray(question, np.float32) * np.float32(UNITS)
 
 
 def products(vectors: Matrix, question: Vector) -> Vector:
@@ -177,8 +185,8 @@ def plane(
     whole = not gaps and span[1] - span[0] == len(rows) and bool((rows[1:] > rows[:-1]).all())
     charge_whole = CENTRE * UNITS * (held.whole / norms)
     source = identity.encode() + hashlib.sha256(np.packbits(missing).tobytes()).digest()
-    return Plane(identity, matrix, rows, starts, norms, held.usual, charges, charge_whole, parts, span, whole, gaps,
-                 source)  # fmt: skip
+    return Plane(identity, np.asarray(matrix), rows, starts, norms, held.usual, charges, charge_whole, parts, span,
+                 whole, gaps, source)  # fmt: skip
 
 
 def charge_of(usual: Vector, rows: Rows) -> Floats:
