@@ -88,12 +88,14 @@ def publish_words(
     blobs = list(dict.fromkeys(entry.blob for entry, _ in todo.files))
     known = store.stored(blobs, version(policy))
     unseen = [blob for blob in blobs if blob not in known]
+    missing = [blob for blob in (*unseen, *(e.blob for e in configured)) if not has_object(repo, blob)]
     known |= read(repo, store, unseen, policy, progress, deadline)
     snapshot, lengths = assemble(want, todo, known, policy, glossary, fault, version(policy), base)
-    store.publish(snapshot, lengths)
-    missing = [blob for blob in (*unseen, *(e.blob for e in configured)) if not has_object(repo, blob)]
-    if missing or store.noted(_MISSING + want.key):
+    if missing:  # noted first: a kill in between must not leave a snapshot that is never looked at again
         store.note(_MISSING + want.key, " ".join(missing))
+    store.publish(snapshot, lengths)
+    if not missing and store.noted(_MISSING + want.key):
+        store.note(_MISSING + want.key)
     return len(unseen)
 
 

@@ -80,7 +80,8 @@ def _shown(one: Any) -> dict[str, Any]:  # noqa: ANN401 - a figure, whose module
         [f"{one.aim:g} {one.unit}"] * bool(one.aim) + [f"{one.aim_ratio:g} times"] * bool(one.aim_ratio)
     )
     aimed = f"; aim {aims}: {'reached' if one.reached else 'MISSED'}" if aims else ""
-    spread = f" ({one.low:.2f} to {one.high:.2f}, {one.repeats} times)" if one.repeats > 1 else ""
+    within = f"{one.low:.2f} to {one.high:.2f}, " if one.high else ""
+    spread = f" ({within}{one.repeats} times)" if one.repeats > 1 else ""
     print(
         f"  {one.name}: {one.value:.2f} {one.unit}{spread}{ratio}{aimed}" + (f" [{one.note}]" if one.note else ""),
         flush=True,

@@ -42,7 +42,8 @@ class Figure:
     def to_json(self) -> dict[str, Any]:
         """Return the figure with what it stands for, rounded to four places."""
         values = {key: round(v, 4) if isinstance(v, float) else v for key, v in asdict(self).items()}
-        return {**{key: v for key, v in values.items() if v not in ("", 0.0)}, "reached": self.reached}
+        told = {key: v for key, v in values.items() if key == "value" or v not in ("", 0.0)}
+        return {**told, "reached": self.reached}
 
 
 def milliseconds(work: Work) -> float:

@@ -15,7 +15,7 @@ from seed import planes, seeder
 from seed.errors import EmbedderError, StoreError
 from seed.git.candidates import candidates
 from seed.git.repository import head_commit, open_repository
-from seed.git.tree import has_object
+from seed.git.tree import has_object, list_files
 from seed.git.write import write_commit
 from seed.policy import Policy
 from seed.seeder import Seeded
@@ -363,3 +363,28 @@ def test_progress_reaches_the_total(commit: Commit, record_text: Text, seed: Any
     seed(progress=lambda *step: told.append(step))
     assert told[0] == ("reading", 3, 3)
     assert told[-1] == ("embedding", 3, 3)
+
+
+def test_a_kill_before_the_last_note_leaves_no_record_out_for_good(
+    repository: Path, commit: Commit, record_text: Text, store: Store, seed: Callable[..., Seeded]
+) -> None:
+    """A file that was missing is read once it arrives, also where the seeding that missed it died after publishing."""
+    commit({"knowledge/a.yaml": record_text("d-1"), "knowledge/b.yaml": record_text("d-2", supersedes=["d-1"])})
+    repo = open_repository(repository)
+    blob = next(entry.blob for entry in list_files(repo, wanted(repo).tree) if entry.path.endswith("b.yaml"))
+    file = repo.common / "objects" / blob[:2] / blob[2:]
+    away = file.rename(repository / "away")
+    plain = store.publish
+
+    def killed(*arguments: Any) -> None:
+        plain(*arguments)
+        raise KeyboardInterrupt
+
+    store.publish = killed  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        seed()
+    store.publish = plain  # type: ignore[method-assign]
+    assert statuses(store) == {"d-1": "accepted"}
+    away.rename(file)
+    seed()
+    assert statuses(store) == {"d-1": "superseded", "d-2": "accepted"}

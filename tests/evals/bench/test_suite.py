@@ -27,6 +27,13 @@ def test_a_figure_is_a_median_with_its_spread() -> None:
     assert json.loads(json.dumps(one.to_json()))["reached"] is None
 
 
+def test_a_figure_of_nothing_keeps_its_value(capsys: pytest.CaptureFixture[str]) -> None:
+    """A zero is a result like any other, and no spread is shown that was not measured."""
+    told = suite._shown(Figure("hits lost", 0.0, "of 10", repeats=54))
+    assert (told["value"], "low" in told) == (0.0, False)
+    assert capsys.readouterr().out == "  hits lost: 0.00 of 10 (54 times)\n"
+
+
 def test_made_up_records_are_the_same_in_every_run() -> None:
     """What is compared between runs was made of the same text and vectors."""
     assert list(made.records(5)) == list(made.records(5))
