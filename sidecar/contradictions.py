@@ -101,7 +101,7 @@ def scan(provider: Provider, *, everything: bool = False, limit: int = _SHOWN, b
     changed = [n for n in embedded if seen.get(corpus.heads[n].record.id.casefold()) != corpus.heads[n].blob]
     kept = [] if anew else _current(last.pairs, now)
     if plane is not None:
-        vectors, telling = conflicts.means(plane), telling_tags(corpus)
+        vectors, telling = conflicts.means(plane.exact), telling_tags(corpus)
         kept += conflicts.pairs(corpus.heads, embedded, changed, vectors, telling)
     pairs = sorted({p.key: p for p in kept}.values(), key=conflicts.likeliest)
     # What has no vector yet was not compared, so that the next scan takes it up.

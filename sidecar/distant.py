@@ -7,7 +7,7 @@ against the exact plane (evals/bench/postgres_size.py). Pure, but for what it is
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from seed import text
 from seed.store.engine import Index
 from sidecar.lexical import Documents
-from sidecar.plane import CENTRE, Nearness, plane
+from sidecar.nearness import Nearness
+from sidecar.plane import CENTRE, nothing, plane
 
 
 class Nearby(Protocol):
@@ -63,7 +64,7 @@ class Distant:
         chosen = self._records(question, words)
         owners = self.documents.owners
         positions = np.flatnonzero(np.isin(owners, chosen) & (self.rows >= 0))
-        found = Nearness(*_nothing(len(self.documents.titles)))
+        found = nothing(len(self.documents.titles))
         if len(positions):
             read = self.vectors(self.rows[positions])
             held, local = np.unique(owners[positions], return_inverse=True)
@@ -71,7 +72,7 @@ class Distant:
             near = plane(self.identity, read, numbers, local.astype(np.uint32), self.centre).nearness(question)
             found.passage[held] = positions[near.passage]
             found.cosine[held], found.near[held] = near.cosine, near.near
-        return found
+        return replace(found, source=found.near.tobytes())  # the index may name others another time
 
     def _records(self, question: NDArray[np.float32], words: str) -> NDArray[np.intp]:
         # A passage is charged for what it shares with every question, which is linear in it: so the index is asked for
@@ -83,7 +84,3 @@ class Distant:
         rows, pids = self.index.candidates(aim, list(dict.fromkeys(text.words(words))), len(lengths), mean)
         owners = [documents.owners[np.isin(self.rows, rows)], documents.owners[np.isin(documents.pids, pids)]]
         return np.unique(np.concatenate([*owners, np.flatnonzero(np.isin(documents.titles, pids))])).astype(np.intp)
-
-
-def _nothing(records: int) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-    return np.full(records, -1, dtype=np.intp), np.full(records, -1.0), np.zeros(records)

@@ -17,6 +17,7 @@ from seed.store.engine import Engine
 from sidecar.corpus import Corpus
 from sidecar.floor import Calibration, conformal, max_probe
 from sidecar.rank import Phrase, evidence
+from sidecar.settle import strongest
 
 EVIDENCE = {"hybrid": "fused", "cosine": "cosine", "lexical": "lexical"}
 _METHODS = {"max_probe": max_probe, "conformal": conformal}
@@ -78,5 +79,5 @@ def probe_vectors(store: Engine, embedder: Embedder, probes: Sequence[str]) -> l
 
 def calibrate(corpus: Corpus, phrases: Sequence[Phrase], fusion: str, method: str = "max_probe") -> Calibration:
     """Return the floor that probes set over a corpus, from the highest evidence of any record for each of them."""
-    tops = [float(evidence(corpus, phrase, fusion, {}).fused.max(initial=0.0)) for phrase in phrases]
+    tops = [strongest(evidence(corpus, phrase, fusion, {})) for phrase in phrases]
     return _METHODS[method]([phrase.text for phrase in phrases], tops)

@@ -19,7 +19,7 @@ from sidecar.floor import digest
 from sidecar.floors import EVIDENCE, InForce, calibrate, shipped_glossary, shipped_probes
 from sidecar.gloss import reverse, translate
 from sidecar.nearby import Nearbys
-from sidecar.plane import Nearness
+from sidecar.nearness import Nearness
 from sidecar.query import Query
 from sidecar.rank import Phrase
 from sidecar.session import Session
@@ -60,7 +60,7 @@ class Asked:
         for phrase in self.phrases:
             whole.update(f"{phrase.floor}".encode())
             for said in (phrase.first, phrase.second):
-                whole.update(said.near.tobytes() if said is not None else b"-")
+                whole.update(said.source if said is not None else b"-")
         return whole.hexdigest()
 
 

@@ -6,42 +6,30 @@ every question is charged for it (finding-0001).
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seed.errors import DamagedStoreError
+from seed.facets import spread
+from sidecar.blocks import BLOCK, UNITS, Block, blocks
+from sidecar.nearness import Floats, Nearness, Positions
 
 CENTRE = 0.75
 WHOLE_WEIGHT = 0.5
 CEILING = 1.0 + WHOLE_WEIGHT
 """The most that nearness can reach: a cosine of 1 with the best passage and with the whole record."""
+LONGEST = 1.0101
+"""No vector of a plane is longer: the square of its length is within 0.02 of 1, or `summed` refuses it."""
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
 Rows = NDArray[np.int32]
-Starts = NDArray[np.intp]
-Floats = NDArray[np.float64]
+Starts = Positions
 _TINY = 1e-9
 _UNIT = 1e-2
-_DECIMALS = 1e4
-_BLOCK = 16384
-_FEW = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Nearness:
-    """What one plane says of each record (m,).
-
-    Position of its best passage (-1 without a vector), that one's plain cosine (-1 without), and nearness: the best
-    passage's plus half of the whole record's.
-    """
-
-    passage: NDArray[np.intp]
-    cosine: Floats
-    near: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,47 +46,19 @@ class Sums:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Records whose passages are weighed together, so that what is worked out of them stays in cache.
-
-    ``records`` and ``passages`` are their slices, ``starts`` their first passages within the block. ``later`` are for
-    the second, third ... passage the (records, passages) that have one; None where a record has many passages.
-    """
-
-    records: slice
-    passages: slice
-    starts: NDArray[np.intp]
-    later: tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...] | None
-
-    def weigh(self, charged: Floats, cosines: Floats) -> tuple[Floats, NDArray[np.intp], Floats]:
-        """Return of each record the best charged cosine, the first passage that has it, and the sum of its cosines."""
-        if self.later is None:
-            best = np.maximum.reduceat(charged, self.starts)
-            return best, _first(charged, best, self.starts), np.add.reduceat(cosines, self.starts)
-        best, first, total = charged[self.starts], self.starts.copy(), cosines[self.starts]
-        for records, passages in self.later:
-            total[records] += cosines[passages]
-            values = charged[passages]
-            better = np.flatnonzero(values > best[records])
-            best[records[better]] = values[better]
-            first[records[better]] = passages[better]
-        return best, first, total
-
-
-@dataclass(frozen=True, slots=True)
 class Plane:
     """Vectors by reference, with what can be worked out before any question.
 
     ``matrix`` (rows, d), ``rows`` (n,) of the passages or -1 where missing, ``starts`` (m,) each record's first
-    passage, ``norms`` (m,) as in `Sums`, ``charge`` (n,) and ``charge_whole`` (m,) what a passage and a record are
-    charged, infinite for a missing passage. All rows lie in ``span``, ``side_by_side`` if they are the whole of it in
-    order; ``gaps`` if some are missing.
+    passage, ``norms`` (m,) as in `Sums`. ``charge`` (n,) and ``charge_whole`` (m,) are what a passage and a record are
+    charged in ten-thousandths, infinite for a missing passage. All rows lie in ``span``, ``side_by_side`` if they are
+    the whole of it in order; ``gaps`` if some are missing. ``source`` names the vectors that are there.
     """
 
     identity: str
     matrix: Matrix
-    rows: NDArray[np.int32]
-    starts: NDArray[np.intp]
+    rows: Rows
+    starts: Starts
     norms: Floats
     charge: Floats
     charge_whole: Floats
@@ -106,38 +66,96 @@ class Plane:
     span: tuple[int, int]
     side_by_side: bool
     gaps: bool
+    source: bytes
 
     def nearness(self, question: Vector) -> Nearness:
         """Return how near a unit question vector (d,) is to every record; cosines are rounded to 4 decimals first."""
-        records = len(self.starts)
-        found = Nearness(np.empty(records, np.intp), np.empty(records), np.empty(records))
         low, high = self.span
-        scores = np.asarray(self.matrix[low:high] @ question)
-        in_order = scores if self.side_by_side else scores[self.rows - low] if high else np.zeros(len(self.rows))
+        scores = self.placed(products(self.matrix[low:high], question))
+        found = _room(len(self.starts), self.source + question.tobytes())
         for block in self.blocks:
-            cosines = _rounded(in_order[block.passages])
-            if self.gaps:
-                cosines[self.rows[block.passages] < 0] = 0.0
-            self._fill(block, cosines, found)
+            self._fill(found, block, scores[block.passages], block.records, block.passages)
         return found
 
-    def _fill(self, block: Block, cosines: Floats, found: Nearness) -> None:
+    def weighed(self, question: Vector, records: Positions) -> Nearness:
+        """Return the same of some records (k,), bit for bit; no other vector is read."""
+        places, lengths = spread(np.diff(self.starts, append=len(self.rows)), records)
+        found = _room(len(records))
+        for block in blocks((np.cumsum(lengths) - lengths).astype(np.intp), len(places)):
+            own = places[block.passages]
+            scores = products(self.matrix[self.rows[own]], question)
+            self._fill(found, block, scores, records[block.records], own)
+        return found
+
+    def placed(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return scores of the rows in the span as scores of the passages (n,), whatever of a missing one."""
+        if self.side_by_side:
+            return scores
+        low, high = self.span
+        return scores.take(np.maximum(self.rows - low, 0)) if high else np.zeros(len(self.rows), np.float32)
+
+    def _fill(
+        self,
+        found: Nearness,
+        block: Block,
+        scores: NDArray[np.float32],
+        records: slice | Positions,
+        passages: slice | Positions,
+    ) -> None:
         """Fill in what is found of the records of a block; the cosine of a missing passage is 0."""
-        records = block.records
-        best, first, total = block.weigh(cosines - self.charge[block.passages], cosines)
-        near = best + WHOLE_WEIGHT * (_rounded(total / self.norms[records]) - self.charge_whole[records])
-        found.passage[records] = first + block.passages.start
-        found.cosine[records] = cosines[first]
-        found.near[records] = near
-        if not (known := np.isfinite(best)).all():
-            unknown = np.flatnonzero(~known) + records.start
+        charge, at = self.charge[passages], block.records
+        units, charged = np.empty(len(scores) + 1), np.empty(len(scores) + 1)
+        units[-1], charged[-1] = 0.0, -np.inf
+        np.multiply(scores, UNITS, out=units[:-1], dtype=np.float64)
+        np.rint(units, out=units)
+        np.subtract(units[:-1], charge, out=charged[:-1])
+        if self.gaps:
+            units[:-1][charge == np.inf] = 0.0
+        best, first = block.most(charged)
+        whole = block.sums(units)
+        whole /= self.norms[records]
+        np.rint(whole, out=whole)
+        whole -= self.charge_whole[records]
+        whole *= WHOLE_WEIGHT
+        near, cosine = found.near[at], found.cosine[at]
+        np.add(best, whole, out=near)
+        near /= UNITS
+        units.take(first, out=cosine, mode="clip")
+        cosine /= UNITS
+        found.passage[at] = first + passages.start if isinstance(passages, slice) else passages[first]
+        if self.gaps and (unknown := np.flatnonzero(best == -np.inf)).size:
+            unknown += at.start
             found.passage[unknown], found.cosine[unknown], found.near[unknown] = -1, -1.0, 0.0
+
+    @property
+    def exact(self) -> Plane:
+        """Return the plane itself: none of its vectors is known by codes alone (sidecar.coded)."""
+        return self
 
     @property
     def embedded(self) -> NDArray[np.bool_]:
         """Return which records (m,) have all their passages embedded."""
         whole: NDArray[np.bool_] = np.minimum.reduceat(self.rows, self.starts) >= 0
         return whole
+
+
+def nothing(records: int, source: bytes = b"") -> Nearness:
+    """Return the nearness of so many records without a vector."""
+    return Nearness(np.full(records, -1, np.intp), np.full(records, -1.0), np.zeros(records), source)
+
+
+def _room(records: int, source: bytes = b"") -> Nearness:
+    return Nearness(np.empty(records, np.intp), np.empty(records), np.empty(records), source)
+
+
+def products(vectors: Matrix, question: Vector) -> Vector:
+    """Return the product (n,) of each vector (n, d) with a question (d,): by one thread, each row for itself.
+
+    A matrix product is no faster, for both wait for memory, and its last bits hang on where in the matrix a row lies:
+    here they are the same whichever rows are read with it.
+    """
+    found: Vector = np.vecdot(np.asarray(vectors), np.asarray(question, np.float32))
+    return found
 
 
 def plane(
@@ -150,35 +168,16 @@ def plane(
     starts = starts_of(owners)
     held = sums if isinstance(sums, Sums) else summed(matrix, rows, starts, sums)
     norms = np.maximum(held.norms.astype(np.float64), _TINY)
-    charge = CENTRE * held.usual.astype(np.float64)
-    charge[rows < 0] = np.inf
-    ends = [*range(0, len(starts), _BLOCK), len(starts)]
-    blocks = tuple(_block(starts, first, last, len(rows)) for first, last in pairwise(ends) if first < last)
-    gaps = bool(rows.min(initial=0) < 0)
-    span = 0 if gaps else int(rows.min(initial=0)), int(rows.max(initial=-1)) + 1
+    charge = CENTRE * UNITS * held.usual.astype(np.float64)
+    missing = rows < 0
+    charge[missing] = np.inf
+    gaps, there = bool(missing.any()), rows[~missing]
+    span = int(there.min(initial=len(matrix))), int(there.max(initial=-1)) + 1
     whole = not gaps and span[1] - span[0] == len(rows) and bool((rows[1:] > rows[:-1]).all())
-    charge_whole = CENTRE * (held.whole / norms)
-    return Plane(identity, matrix, rows, starts, norms, charge, charge_whole, blocks, span, whole, gaps)
-
-
-def _block(starts: NDArray[np.intp], first: int, last: int, passages: int) -> Block:
-    start, stop = int(starts[first]), int(starts[last]) if last < len(starts) else passages
-    within = starts[first:last] - start
-    runs = np.diff(within, append=stop - start)
-    later = None
-    if int(runs.max(initial=0)) <= _FEW:
-        more = [np.flatnonzero(runs > n) for n in range(1, int(runs.max(initial=1)))]
-        later = tuple((records, within[records] + n) for n, records in enumerate(more, 1))
-    return Block(slice(first, last), slice(start, stop), within, later)
-
-
-def _rounded(cosines: NDArray[np.floating]) -> Floats:
-    """Return cosines rounded to 4 decimals, exactly as `numpy.round` does it."""
-    found = cosines.astype(np.float64)
-    found *= _DECIMALS
-    np.rint(found, out=found)
-    found /= _DECIMALS
-    return found
+    charge_whole = CENTRE * UNITS * (held.whole / norms)
+    source = identity.encode() + hashlib.sha256(np.packbits(missing).tobytes()).digest()
+    return Plane(identity, matrix, rows, starts, norms, charge, charge_whole, blocks(starts, len(rows)), span, whole,
+                 gaps, source)  # fmt: skip
 
 
 def starts_of(owners: NDArray[np.uint32]) -> NDArray[np.intp]:
@@ -195,8 +194,8 @@ def summed(matrix: Matrix, rows: NDArray[np.int32], starts: NDArray[np.intp], ce
     """
     records = len(starts)
     found = Sums(*(np.zeros(size, np.float32) for size in (records, len(rows), records)))
-    for first in range(0, records, _BLOCK):
-        last = min(first + _BLOCK, records)
+    for first in range(0, records, BLOCK):
+        last = min(first + BLOCK, records)
         start, stop = int(starts[first]), int(starts[last]) if last < records else len(rows)
         part = rows[start:stop]
         vectors = np.asarray(matrix[part], dtype=np.float32)
@@ -206,18 +205,6 @@ def summed(matrix: Matrix, rows: NDArray[np.int32], starts: NDArray[np.intp], ce
             raise DamagedStoreError("a stored vector has not length 1", "the store is made again from Git")
         added = np.add.reduceat(vectors, starts[first:last] - start, axis=0)
         found.norms[first:last] = np.linalg.norm(added, axis=1)
-        found.usual[start:stop] = vectors @ centre
-        found.whole[first:last] = added @ centre
-    return found
-
-
-def _first(scores: Floats, best: Floats, starts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the position of the first passage of each record that reaches its record's best score."""
-    if len(starts) == len(scores):
-        return starts
-    runs = np.diff(starts, append=len(scores))
-    hits = np.flatnonzero(scores == np.repeat(best, runs))
-    if len(hits) == len(starts):
-        return hits
-    found: NDArray[np.intp] = hits[np.searchsorted(hits, starts)]
+        found.usual[start:stop] = products(vectors, centre)
+        found.whole[first:last] = products(added, centre)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from seed import text
 from sidecar.corpus import Corpus
 from sidecar.lexical import Lexical
-from sidecar.plane import CEILING, Nearness
+from sidecar.nearness import Nearness, Positions
+from sidecar.plane import CEILING
 
 WORD_WEIGHT = 0.6
 WORD_HALF = 20.0
@@ -51,13 +52,19 @@ class Phrase:
         """Return the most that the fused evidence of this phrasing can reach."""
         return CEILING * ((self.first is not None) + (self.second is not None)) + WORD_WEIGHT
 
+    @property
+    def planes(self) -> tuple[Nearness, ...]:
+        """Return what the planes say; the first of them names cosine and passage."""
+        return tuple(plane for plane in (self.second, self.first) if plane is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What speaks for each record (m,).
 
     Fused evidence, its margin over the floor (negative below it, 1 at the ceiling), cosine, and the position of the
-    best passage.
+    best passage. Where ``loose`` (m,) holds, fused evidence, margin and cosine are the most that they can be, and no
+    passage is named; ``weighed`` says evidence and margin of records once their ``planes`` are exact (sidecar.settle).
     """
 
     fused: Floats
@@ -65,6 +72,17 @@ class Evidence:
     cosine: Floats
     passage: NDArray[np.intp]
     lexical: Lexical
+    loose: NDArray[np.bool_] | None = None
+    planes: tuple[Nearness, ...] = ()
+    weighed: Callable[[Positions], tuple[Floats, Floats]] | None = None
+
+    def settle(self, records: Positions) -> None:
+        """Make what is said of some records exact, in place."""
+        if self.loose is None or self.weighed is None:
+            return
+        at = np.unique(np.concatenate([plane.settle(records) for plane in self.planes]))
+        self.fused[at], self.margin[at] = self.weighed(at)
+        self.loose[at] = np.logical_or.reduce([p.loose[at] for p in self.planes if p.loose is not None])
 
     def ranks(self, ordinal: int, among: NDArray[np.intp]) -> tuple[int, int]:
         """Return the ranks (from 0) of a record by cosine and by words alone, ``among`` the admitted ordinals."""
@@ -96,23 +114,36 @@ def evidence(corpus: Corpus, phrase: Phrase, fusion: str, synonyms: dict[str, tu
     lexical = corpus.words.score(groups)
     words = lexical.records / (lexical.records + WORD_HALF)
     tags = TAG_WEIGHT * corpus.labels.share(phrase.words) ** 2
-    planes = [plane for plane in (phrase.second, phrase.first) if plane is not None]
+    planes = phrase.planes
     if fusion == "lexical" or not planes:
         cosine, fused, ceiling = -np.ones(len(corpus.heads)), words, 1.0
         passage = _best_passage(corpus.words.passages(groups), corpus.documents.owners, len(corpus.heads))
-    else:
-        cosine, passage = planes[0].cosine, planes[0].passage
-        fused, ceiling = (cosine, 1.0) if fusion == "cosine" else (fuse(planes, words) + tags, phrase.ceiling)
+        return Evidence(*_over(fused, phrase.floor, ceiling), cosine, passage, lexical)
+    ceiling = 1.0 if fusion == "cosine" else phrase.ceiling
+
+    def weighed(at: slice | Positions) -> tuple[Floats, Floats]:
+        fused = planes[0].cosine[at] if fusion == "cosine" else fuse(planes, words, at) + tags[at]
+        return _over(fused, phrase.floor, ceiling)
+
+    fused, margin = weighed(slice(None))
+    loose = [plane.loose for plane in planes if plane.loose is not None]
+    found = Evidence(fused, margin, planes[0].cosine, planes[0].passage, lexical)
+    if not loose:
+        return found
+    return replace(found, loose=np.logical_or.reduce(loose), planes=planes, weighed=weighed)
+
+
+def _over(fused: Floats, floor: float, ceiling: float) -> tuple[Floats, Floats]:
+    """Return evidence rounded to 6 decimals, and its margin over a floor as a share of the way to the ceiling."""
     fused = np.round(fused, 6).astype(np.float64)
-    margin = np.minimum((fused - phrase.floor) / max(ceiling - phrase.floor, 1e-9), 1.0)
-    return Evidence(fused, margin, cosine, passage, lexical)
+    return fused, np.minimum((fused - floor) / max(ceiling - floor, 1e-9), 1.0)
 
 
-def fuse(planes: Sequence[Nearness], words: Floats) -> Floats:
-    """Return the fused evidence (m,) of the planes' nearness and the words' share (m,)."""
-    fused: Floats = WORD_WEIGHT * words
+def fuse(planes: Sequence[Nearness], words: Floats, at: slice | Positions = slice(None)) -> Floats:
+    """Return the fused evidence of the planes' nearness and the words' share (m,), for the records ``at``."""
+    fused: Floats = WORD_WEIGHT * words[at]
     for plane in planes:
-        fused = fused + plane.near
+        fused = fused + plane.near[at]
     return fused
 
 

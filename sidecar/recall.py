@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from seed.policy import Policy
 from seed.text import spellings, stop_stems
+from sidecar import settle
 from sidecar.answer import Hit, Ranked
 from sidecar.corpus import Admitted, Corpus, synonyms
 from sidecar.floor import verdict
@@ -75,23 +76,31 @@ def recall(
     parts = [evidence(corpus, phrase, policy.fusion, table) for phrase in phrases]
     tokens = [exact(corpus, phrase.text) for phrase in phrases]
     if query.listing or not phrases:
+        settle.above_the_floor(parts)
         kept = _kept(query, parts, tokens, told, len(corpus.heads))
         return _listing(corpus, query, admitted, kept, told, start, today)
     admitted, waiting = set_aside(corpus, query, admitted)
+    tokens.append(Exact(told.itself, frozenset(), ()))
+    named = {n for e in tokens for n in e.named}
+    successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)
+    tokens.append(Exact(successors, frozenset(), ()))
+    brought = named.union(told.around, *(e.holders for e in tokens))
+    settle.what_matters(parts, sorted(brought), admitted.results, _answerable(admitted), NEAREST)
     found = combine(parts)
     if policy.fusion != "cosine":  # the baseline scores every record by itself, so that changes can be compared with it
         found = supported(found, admitted.results)
     if policy.beta:
         found = spread(found, joined(corpus), admitted.results, policy.beta)
-    tokens.append(Exact(told.itself, frozenset(), ()))
-    named = {n for e in tokens for n in e.named}
-    successors = _successors(corpus, sorted(n for n in named if n in admitted.held_back), admitted)
-    tokens.append(Exact(successors, frozenset(), ()))
     scored = _score(corpus, policy, found, tokens, named | set(successors), today, told)
     mode = _retrieval(policy.fusion, phrases)
     spelled = spellings(" ".join(phrase.words for phrase in phrases))
     page = _page(corpus, query, admitted, found, scored, named, start, today, mode, spelled)
     return replace(page, open=open_items(corpus, waiting, [hit.ordinal for hit in page.hits], scored.answers))
+
+
+def _answerable(admitted: Admitted) -> NDArray[np.intp]:
+    """Return the records that may be results or stand in decided_against: the verdict weighs the first among them."""
+    return np.concatenate([admitted.results, admitted.against])
 
 
 def _kept(
@@ -218,7 +227,7 @@ def _page(
         len(found_all),
         {**withheld, "below_floor": len(below)},
         tuple(nearest),
-        _verdict(first, found, scored, np.concatenate([admitted.results, admitted.against])),
+        _verdict(first, found, scored, _answerable(admitted)),
         "exact" if hits and all(scored.tiers[h.ordinal] < _ORDINARY for h in hits) else mode,
     )
 

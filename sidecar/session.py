@@ -33,11 +33,9 @@ from seed.planes import complete
 from seed.policy import Policy
 from seed.store.engine import Engine
 from seed.store.paths import kept_folder
-from sidecar import plane_file
 from sidecar.base import Base
 from sidecar.corpus import Corpus, build
-from sidecar.floors import probe_vectors, shipped_probes
-from sidecar.plane import Plane, plane, starts_of
+from sidecar.planes import Opened, Planes
 from sidecar.shelf import Shelf, fallback_note
 
 Progress = Callable[[str, int, int], None]
@@ -81,7 +79,7 @@ class Session:
         self.shelf = Shelf(self.repo)
         self._line = fallback_note(self.repo)
         self._corpus: Corpus | None = None
-        self._planes: dict[tuple[str, str], Plane] = {}
+        self._planes = Planes()
         self._complete: set[tuple[str, str]] = set()
         self._generation = -1
         self._embedders: dict[str, tuple[Embedder, ...]] = {}
@@ -267,22 +265,9 @@ class Session:
             missing = np.bincount(corpus.documents.owners, stored[0] < 0, minlength=len(corpus.heads)) > 0
         return ~missing
 
-    def plane(self, corpus: Corpus, embedder: Embedder, language: str) -> Plane | None:
+    def plane(self, corpus: Corpus, embedder: Embedder, language: str) -> Opened | None:
         """Return the vectors of an embedder over a corpus, charged by the probes of a language; None without any."""
-        mark = (corpus.snapshot.key, embedder.identity.digest)
-        if mark not in self._planes:
-            with self.store.one_state():
-                stored = self.store.plane(mark[0], embedder.identity)
-                matrix = self.store.matrix(embedder.identity)
-            if stored is None or matrix is None or not len(stored[0]):
-                return None
-            probes = probe_vectors(self.store, embedder, shipped_probes()[language])
-            centre = np.asarray(np.mean(probes, axis=0, dtype=np.float64), dtype=np.float32)
-            rows = np.where(stored[0] < len(matrix), stored[0], -1).astype(np.int32)
-            owners, family = corpus.documents.owners, f"{mark[1]} {self._generation}"
-            sums = plane_file.opened(self.store.folder, family, matrix, rows, starts_of(owners), centre)
-            self._planes[mark] = plane(mark[1], matrix, rows, owners, sums)
-        return self._planes[mark]
+        return self._planes.find(self.store, self._generation, corpus, embedder, language)
 
 
 def open_session(folder: Path, embedders: seeder.Choose = choose, adjust: Adjust = as_committed) -> Session:

@@ -125,3 +125,6 @@ def heal(database: sqlite3.Connection, folder: Path, identity: str, dimension: i
         with writing(database):
             database.execute("DELETE FROM vectors WHERE identity = ? AND row >= ?", (identity, held))
             database.execute("DELETE FROM planes WHERE identity = ?", (identity,))
+        # What was worked out of the rows that get other vectors now.
+        for kept in (*folder.glob("planes/*"), *folder.glob("codes/*")):
+            kept.unlink(missing_ok=True)

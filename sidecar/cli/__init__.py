@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from typing import Any
@@ -55,6 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
 
     This is the one place of the command line that turns errors into exit codes.
     """
+    # What is multiplied here waits for memory, not for arithmetic, and threads of it wait for each other where others
+    # use the cores. NumPy reads this when it is loaded; the models' own threads are another library's.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     import click
 
     from sidecar.cli.group import sidecar

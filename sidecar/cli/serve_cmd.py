@@ -61,8 +61,6 @@ def serve(
     repo: str,
 ) -> None:
     """Serve the records to agents through the Model Context Protocol."""
-    # A scan waits for memory, not for arithmetic; threads of a product wait for each other where others use the cores.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     parent = os.getppid()  # before the slow imports: a client that dies meanwhile must be noticed
     from sidecar.server.app import build
     from sidecar.server.desk import Desk

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seed.errors import DamagedStoreError
-from sidecar import plane, plane_file
+from sidecar import blocks, plane, plane_file
 from sidecar.plane import Sums, summed
 
 RANDOM = np.random.default_rng(5).standard_normal((40, 8)).astype(np.float32)
@@ -71,7 +71,7 @@ def test_both_ways_to_weigh_a_block_agree(held: Records) -> None:
     found = []
     for few in (16, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(plane, "_FEW", few)
+            patch.setattr(blocks, "_FEW", few)
             found.append(plane.plane("x", MATRIX, rows, owners, CENTRE).nearness(MATRIX[3]))
     one, other = found
     assert one.passage.tolist() == other.passage.tolist()
