@@ -26,6 +26,7 @@ from sidecar.provider import Provider
 from sidecar.segment_rank import SegmentPlane, best, plane
 
 SCHEME = DEFAULT
+THEIR_SCHEME = f"{SCHEME}-v1"
 QUESTION = "where did we speak of the broken migration of the orders table?"
 ROUNDS = 7
 DIMENSION = 384
@@ -147,7 +148,7 @@ class Theirs:
 
     def helper(self, *arguments: str) -> Any:  # noqa: ANN401 - JSON
         """Call its functions, in its interpreter."""
-        command = [str(self.python), str(_HELPER), *arguments]
+        command = [str(self.python), str(_HELPER), THEIR_SCHEME, *arguments]
         return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603
 
     def capture(self, path: Path) -> Numbers:
@@ -156,7 +157,7 @@ class Theirs:
         start = time.perf_counter()
         kept = self.run("capture", str(archive), "--transcript", str(path))
         middle = time.perf_counter()
-        cut = self.run("segment", str(archive), "--scheme", f"{SCHEME}-v1")
+        cut = self.run("segment", str(archive), "--scheme", THEIR_SCHEME)
         end = time.perf_counter()
         return {
             "bytes": kept["transcript_bytes"],
@@ -175,7 +176,7 @@ class Theirs:
         """Time one whole question, by the vectors that were searched."""
         vector = archive.with_suffix(".json")
         vector.write_text(json.dumps(unit(np.random.default_rng(1), 1)[0].tolist()))
-        asked = ["address", str(archive), QUESTION, "--query-vector", str(vector), "--scheme", f"{SCHEME}-v1"]
+        asked = ["address", str(archive), QUESTION, "--query-vector", str(vector), "--scheme", THEIR_SCHEME]
         return {"command_s": timed(lambda: self.run(*asked))}
 
     def quality(self, name: str, embedder: segments.Remembering) -> Numbers:

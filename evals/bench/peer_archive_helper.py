@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-SCHEME = "changepoint-v1"
+SCHEME = sys.argv[1]
 
 
 def vector_path(archive: str) -> Path:
@@ -73,7 +73,7 @@ def ranks(archive: str, given: str, anchors: str) -> list[int]:
 
 
 if __name__ == "__main__":
-    what, where, *rest = sys.argv[1:]
+    what, where, *rest = sys.argv[2:]
     if what == "texts":
         print(json.dumps([text for text in opened(where)[1] if text.strip()]))
     elif what == "fill":

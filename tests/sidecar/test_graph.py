@@ -166,8 +166,9 @@ def test_stats_say_what_each_type_adds(provider: Provider, shop: Path, capsys: p
 def test_stats_look_rows_up_once_and_keep_them(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows of all sessions are looked up in the store together, and not again while they are known."""
     address.Addresser(provider).address(asking.Asking("pay"))
-    (kept,) = history.open_history(provider.session.folder).indexes.glob("*.rows")
-    kept.unlink()
+    for suffix in (".rows", ".held"):
+        (kept,) = history.open_history(provider.session.folder).indexes.glob(f"*{suffix}")
+        kept.unlink()
     asked: list[int] = []
     plain = sentence_rows.looked_up
     monkeypatch.setattr(sentence_rows, "looked_up", lambda *given: asked.append(len(given[2])) or plain(*given))

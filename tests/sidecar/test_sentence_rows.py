@@ -52,51 +52,64 @@ def looked_up(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> int:
     return sum(calls)
 
 
-def kept_file(asker: Addresser) -> Path:
-    (path,) = asker.history.indexes.glob("*.rows")
+def kept_file(asker: Addresser, suffix: str = ".rows") -> Path:
+    (path,) = asker.history.indexes.glob(f"*{suffix}")
     return path
 
 
 def test_rows_are_looked_up_once(asker: Addresser, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was looked up is kept for this user alone, and the next one to open the library reads it."""
-    assert stat.S_IMODE(kept_file(asker).stat().st_mode) == 0o600
-    assert not looked_up(asker, monkeypatch)
+    for suffix in (".held", ".rows"):
+        assert stat.S_IMODE(kept_file(asker, suffix).stat().st_mode) == 0o600
+        assert looked_up(asker, monkeypatch) == 0
+        kept_file(asker, ".held").unlink()  # by name nothing is asked of the store either
+    assert looked_up(asker, monkeypatch) == 0
 
 
 @pytest.mark.parametrize("damage", [b"", b"1234", b"flip"])
-def test_a_damaged_file_is_made_again(asker: Addresser, monkeypatch: pytest.MonkeyPatch, damage: bytes) -> None:
-    """A file that is cut off, foreign or changed is not believed, and the next look-up replaces it."""
-    path = kept_file(asker)
+@pytest.mark.parametrize(("suffix", "asked"), [(".held", 0), (".rows", len(SAID))])
+def test_a_damaged_file_is_made_again(
+    asker: Addresser, monkeypatch: pytest.MonkeyPatch, suffix: str, asked: int, damage: bytes
+) -> None:
+    """A file that is cut off, foreign or changed is not believed, and is replaced: by name, or from the store."""
+    path = kept_file(asker, suffix)
     whole = path.read_bytes()
+    if suffix == ".rows":
+        kept_file(asker, ".held").unlink()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]) if damage == b"flip" else damage)
-    assert looked_up(asker, monkeypatch)
+    assert looked_up(asker, monkeypatch) == asked
     assert path.read_bytes() == whole
 
 
 def test_rows_that_the_store_gave_to_other_texts_are_not_believed(
     asker: Addresser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A whole file whose rows are not the store's any more is compared with the store and made again."""
+    """Whole files whose rows are not the store's any more are compared with the store and made again."""
     path, store = kept_file(asker), asker.provider.session.store
+    ready_file = kept_file(asker, ".held")
+    whole = path.read_bytes(), ready_file.read_bytes()
     (ready,) = asker._ready.values()
     assert ready.embedder is not None
     known = sentence_rows.kept(path, store, ready.embedder.identity)
     assert len(known.rows) == len(SAID)
     sentence_rows.keep(path, sentence_rows.Known(known.names, known.rows[::-1].copy()))
+    sentence_rows._write(ready_file, np.frombuffer(whole[1][4:], "<i4")[::-1].tobytes())
     assert looked_up(asker, monkeypatch) == len(SAID)
+    assert (path.read_bytes(), ready_file.read_bytes()) == whole
 
 
 def test_another_model_or_generation_has_rows_of_its_own(
     asker: Addresser, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Another model, and a store that was compacted, each lead to another file."""
+    """Another model, a store that was compacted, and another library each lead to another file."""
     store = asker.provider.session.store
     mine = asker._ready.popitem()[1].embedder
     assert mine is not None
     outer = library.Projected(mine, "whole-turn")
     names = {sentence_rows._place(tmp_path, store, one.identity) for one in (mine, outer)}
+    names.add(sentence_rows._place(tmp_path, store, mine.identity, "library"))
     monkeypatch.setattr(type(store), "generation", lambda _: 7)
-    assert len(names | {sentence_rows._place(tmp_path, store, mine.identity)}) == 3
+    assert len(names | {sentence_rows._place(tmp_path, store, mine.identity)}) == 4
 
 
 def test_of_a_session_that_grew_only_what_is_new_is_looked_up(
