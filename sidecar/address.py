@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from seed.transcript.turns import digest_of
 from sidecar import library, sentence_rows
 from sidecar import receipt as receipts
 from sidecar.asking import Asking, receipt_of
+from sidecar.codes import Codes, product
+from sidecar.codes_file import CodesFile
 from sidecar.floor import digest, relevance
 from sidecar.floors import probe_vectors, shipped_glossary, shipped_probes
 from sidecar.gloss import reverse, translate
@@ -20,9 +23,10 @@ from sidecar.history import Document, open_history
 from sidecar.library import Library, Progress, Projected
 from sidecar.meaning import is_foreign
 from sidecar.provider import Provider
+from sidecar.segment_codes import CODED_FROM, CodedSegments
 from sidecar.segment_floor import SegmentFloor, kept_floor
 from sidecar.segment_planes import Auxiliary
-from sidecar.segment_rank import RANKED, Floats, SegmentPlane, best, calibrate, evidence, plane
+from sidecar.segment_rank import RANKED, Floats, SegmentPlane, best, by_words, calibrate, joined, plane
 
 MAX_TEXT = 20_000
 """Bytes of one result's text; a longer segment is cut and says so: `transcript read --raw` goes on."""
@@ -37,6 +41,7 @@ class _Ready:
     embedder: Projected | None
     degraded: str
     translated: bool = False
+    coded: CodedSegments | None = None
 
 
 class Addresser:
@@ -47,6 +52,7 @@ class Addresser:
         self.history = open_history(provider.session.folder)
         self._kept: object = None
         self._ready: dict[object, _Ready] = {}
+        self._codes: dict[CodesFile, Codes] = {}
         self.waiting = ""
         """The scheme by which the last answer lacked vectors that `embed` would make; "" where it lacked none."""
 
@@ -66,7 +72,7 @@ class Addresser:
         """
         asked.check()
         ready = self._outside(asked, outside) if outside else self._own(asked, progress)
-        found = self._evidence(ready, asked.question, outside)
+        found = self._evidence(ready, asked, outside)
         order = best(found, ready.library.said, asked.limit)
         above = [n for n in order if found[n] > ready.floor.weak]
         told = self._document(asked, ready, found, above)
@@ -129,7 +135,26 @@ class Addresser:
                 foreign=foreign,
             )
         )
-        return _Ready(opened, ready, floor, embedder, left, foreign)
+        coded = None if left else self._coded(ready, embedder)
+        return _Ready(opened, ready, floor, embedder, left, foreign, coded)
+
+    def _coded(self, exact: SegmentPlane, embedder: Projected) -> CodedSegments | None:
+        """Return a plane that is asked by its codes first, where it has many sentences and a library for codes."""
+        multiply = product() if len(exact.rows) >= CODED_FROM else None
+        store = self.provider.session.store
+        if multiply is None:
+            return None
+        file = CodesFile(store.folder, f"{embedder.identity.digest} {store.generation()}")
+        codes = file.opened(exact.matrix, int(exact.rows.max()) + 1, self._codes.get(file))
+        if codes is None:
+            return None
+        self._codes = {file: codes}
+        return CodedSegments(exact, codes, multiply, partial(self._broken, file))
+
+    def _broken(self, file: CodesFile) -> None:
+        file.drop()
+        self._codes.clear()
+        self._ready.clear()
 
     def _by_words(self, opened: Library, degraded: str, *, foreign: bool) -> _Ready:
         floor = self._floor(opened, None, "words", 0, foreign=foreign)
@@ -143,13 +168,18 @@ class Addresser:
         held = plane(outside.matrix, outside.rows, counts, reach=0.0)
         return _Ready(opened, held, SegmentFloor(-1.0, -1.0, "none"), None, "")
 
-    def _evidence(self, ready: _Ready, question: str, outside: Auxiliary | None) -> Floats:
-        near = None
-        if ready.plane is not None:
-            vector = outside.question if outside else ready.embedder.question(question) if ready.embedder else None
-            near = ready.plane.nearness(np.asarray(vector, np.float32)[np.newaxis])[:, 0]
-        words = (translate(question, reverse(shipped_glossary())) or question) if ready.translated else question
-        return evidence([one.words for one in ready.library.families], words, near)
+    def _evidence(self, ready: _Ready, asked: Asking, outside: Auxiliary | None) -> Floats:
+        """Return the evidence (n,) of each segment; by codes it is exact for the best ones (`CodedSegments`)."""
+        text = asked.question
+        words = (translate(text, reverse(shipped_glossary())) or text) if ready.translated else text
+        share = by_words([one.words for one in ready.library.families], words)
+        if ready.plane is None:
+            return joined(share, None)
+        given = outside.question if outside else ready.embedder.question(text) if ready.embedder else None
+        vector = np.asarray(given, np.float32)
+        if ready.coded:
+            return ready.coded.evidence(vector, share, ready.floor.weak, max(asked.limit, NEAREST))
+        return joined(share, ready.plane.nearness(vector[np.newaxis])[:, 0])
 
     def _floor(
         self, opened: Library, near: Callable[[], Floats] | None, identity: str, held: int, *, foreign: bool

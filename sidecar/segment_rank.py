@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from seed.facets import spread
 from seed.text import words
 from sidecar.floor import Calibration, conformal
 from sidecar.rank import WORD_HALF
@@ -29,6 +30,7 @@ WEAK_ALPHA = 0.3
 _AT_ONCE = 8
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.float32]
+Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +58,37 @@ class SegmentPlane:
     def nearness(self, questions: NDArray[np.float32]) -> Floats:
         """Return how near unit question vectors (q, d) are to each segment, (n, q); 0 without a vector."""
         near = np.zeros((len(self.counts), len(questions)))
-        said, vectors = self.counts > 0, np.asarray(self.matrix)  # of a memory map every product would be wrapped
+        vectors = np.asarray(self.matrix)  # of a memory map every product would be wrapped
         for at in range(0, len(questions) if len(self.rows) else 0, _AT_ONCE):
-            part = products(vectors, questions[at : at + _AT_ONCE])  # all rows as they lie: a choice of rows is a copy
-            one = self.share[:, np.newaxis] * part[self.rows]
-            around = one.copy()
-            around[1:] += self.before[1:, np.newaxis] * one[:-1]
-            around[:-1] += self.before[1:, np.newaxis] * one[1:]
-            near[said, at : at + _AT_ONCE] = np.maximum.reduceat(around, self.first, axis=0)
+            # All rows as they lie: a choice of rows is a copy.
+            near[:, at : at + _AT_ONCE] = self.of_cosines(products(vectors, questions[at : at + _AT_ONCE]))
         return near
+
+    def of_cosines(self, cosines: Matrix) -> Floats:
+        """Return the nearness (n, q) of segments, given the cosines (rows, q) of the vectors with some questions."""
+        near = np.zeros((len(self.counts), cosines.shape[1]))
+        one = self.share[:, np.newaxis] * cosines[self.rows]
+        around = one.copy()
+        around[1:] += self.before[1:, np.newaxis] * one[:-1]
+        around[:-1] += self.before[1:, np.newaxis] * one[1:]
+        near[self.counts > 0] = np.maximum.reduceat(around, self.first, axis=0)
+        return near
+
+    def weighed(self, question: Vector, segments: NDArray[np.intp]) -> Floats:
+        """Return how near a question (d,) is to some segments (k,) that say something, bit for bit as `nearness`.
+
+        Only the vectors of their sentences and of the two beside them are read.
+        """
+        places, lengths = spread(self.counts, segments)
+        last = len(self.rows) - 1
+        sides = np.maximum(places - 1, 0), places, np.minimum(places + 1, last)
+        read = np.unique(np.concatenate(sides))
+        one = self.share[read] * products(self.matrix[self.rows[read]], question[np.newaxis])[:, 0]
+        left, around, right = (one[np.searchsorted(read, side)] for side in sides)
+        around[places > 0] += (self.before[places] * left)[places > 0]
+        around[places < last] += (self.before[sides[2]] * right)[places < last]
+        starts = np.cumsum(lengths) - lengths
+        return np.maximum.reduceat(around, starts).astype(np.float64) if len(places) else np.zeros(0)
 
 
 def products(vectors: Matrix, questions: Matrix) -> Matrix:
@@ -107,8 +131,17 @@ def _share(rows: NDArray[np.int32], held: int, segments: int) -> NDArray[np.floa
 
 def evidence(families: Sequence[SegmentWords], text: str, near: Floats | None) -> Floats:
     """Return the evidence (n,) of a question's text, with its nearness (n,) or by words alone; 6 decimals."""
+    return joined(by_words(families, text), near)
+
+
+def by_words(families: Sequence[SegmentWords], text: str) -> Floats:
+    """Return the share (n,) that the words of a text have in the evidence, below 1."""
     found = score(families, words(text))
-    share = found / (found + WORD_HALF)
+    return found / (found + WORD_HALF)
+
+
+def joined(share: Floats, near: Floats | None) -> Floats:
+    """Return the evidence (n,) of the share that words have, with a nearness (n,) or without one; 6 decimals."""
     return np.round(share if near is None else near + WORD_WEIGHT * share, 6).astype(np.float64)
 
 
@@ -127,11 +160,16 @@ def calibrate(
     return conformal(probes, tops), conformal(probes, tops, WEAK_ALPHA)
 
 
+def kth_best(found: Floats, said: NDArray[np.bool_], limit: int) -> float:
+    """Return the evidence of the last of the ``limit`` best segments, of fewer segments that of the last."""
+    speaking = found[said]
+    last = len(speaking) - min(limit, len(speaking))
+    return float(np.partition(speaking, last)[last]) if len(speaking) else 0.0
+
+
 def best(found: Floats, said: NDArray[np.bool_], limit: int) -> list[int]:
     """Return the segments with the most evidence, of equals the earlier one first; silent ones never."""
     speaking = np.flatnonzero(said)
-    if len(speaking) > limit:
-        last = np.partition(found[speaking], -limit)[-limit]
-        speaking = speaking[found[speaking] >= last]
+    speaking = speaking[found[speaking] >= kth_best(found, said, limit)]
     order = np.argsort(-found[speaking], kind="stable")
     return [int(n) for n in speaking[order][:limit]]
