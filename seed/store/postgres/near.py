@@ -25,6 +25,8 @@ EXACT_ROWS = 20_000
 """Below so many passages all vectors are read once and compared: the same scores and order as the embedded engine."""
 FOUND = 200
 """Candidates from the index, and as many from the words."""
+_MOST = 1000
+"""What pgvector takes for hnsw.ef_search; beyond it the search goes on in steps."""
 _FIRST = 4
 _COMMON, _RARE = 20, 1000
 """A word that more than one in twenty documents has, and more than a thousand, names no candidate by itself."""
@@ -170,7 +172,7 @@ class Near:
                 connection.execute(
                     "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', 'off', true),"
                     " set_config('hnsw.iterative_scan', 'strict_order', true)",
-                    (str(2 * FOUND),),
+                    (str(min(2 * FOUND, _MOST)),),
                 )
                 return connection.execute(self._query, values, prepare=False).fetchall()
 
