@@ -129,7 +129,7 @@ def test_words_are_weighed_on_the_server_as_here(large: Path) -> None:
                 weighed[pid] = weighed.get(pid, 0.0) + float(part)
         _, found = index.candidates(ToyEmbedder().question("amber"), terms, len(numbers), float(lengths.mean()))
         best = sorted(weighed, key=lambda pid: (-round(weighed[pid], 9), pid))[: len(found)]
-        assert len(found) == min(len(weighed), near.FOUND)
+        assert len(found) == min(len(weighed), near.LEAST)
         assert sorted(found.tolist()) == sorted(best)
 
 
@@ -169,3 +169,9 @@ def test_a_role_that_owns_nothing_leaves_the_index_to_the_owner(large: Path, pos
         finally:
             connection.execute(f"DROP OWNED BY {name}")
             connection.execute(f"DROP ROLE {name}")
+
+
+@pytest.mark.parametrize(("documents", "expected"), [(0, 200), (100_000, 200), (400_000, 800), (10**9, 1600)])
+def test_more_records_have_more_candidates(documents: int, expected: int) -> None:
+    """The number follows the size of the repository, within two bounds."""
+    assert near.wanted(documents) == expected

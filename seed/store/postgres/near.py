@@ -23,8 +23,9 @@ from seed.store.postgres.words import plain
 Key = tuple[str, str]
 EXACT_ROWS = 20_000
 """Below so many passages all vectors are read once and compared: the same scores and order as the embedded engine."""
-FOUND = 200
-"""Candidates from the index, and as many from the words."""
+LEAST, MOST, _EACH = 200, 1600, 500
+_MOST = 1000
+"""What pgvector takes for hnsw.ef_search; beyond it the search goes on in steps."""
 _FIRST = 4
 _COMMON, _RARE = 20, 1000
 """A word that more than one in twenty documents has, and more than a thousand, names no candidate by itself."""
@@ -139,6 +140,15 @@ def statement_of(key: Key, identity: Identity) -> sql.Composed:
     ).format(index=sql.Identifier(name(key, identity)), **_literals(key, identity))
 
 
+def wanted(documents: int) -> int:
+    """Return how many candidates the index gives, and as many the words: one for 500 documents, 200 to 1,600.
+
+    The records that win need not have the nearest passages, and the more there are the further down theirs may stand:
+    200 gave 0.99 of the ten best records of 100,000 passages and 0.87 of 300,000, 800 gave 0.98 of those.
+    """
+    return min(max(documents // _EACH, LEAST), MOST)
+
+
 class Near:
     """Searches one snapshot by the index."""
 
@@ -151,14 +161,15 @@ class Near:
         self, vector: NDArray[np.float32], terms: Sequence[str], documents: int, mean: float
     ) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
         """Return (rows nearest to a vector, numbers of the documents that say most of the terms)."""
+        found = wanted(documents)
         values = {
             "key": self._snapshot,
             "vector": vector,
             "terms": [plain(term) for term in terms],
             "documents": documents,
             "mean": max(mean, 1e-9),
-            "found": FOUND,
-            "first": FOUND * _FIRST,
+            "found": found,
+            "first": found * _FIRST,
             "common": max(documents // _COMMON, _RARE),
         }
 
@@ -170,7 +181,7 @@ class Near:
                 connection.execute(
                     "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', 'off', true),"
                     " set_config('hnsw.iterative_scan', 'strict_order', true)",
-                    (str(2 * FOUND),),
+                    (str(min(2 * found, _MOST)),),
                 )
                 return connection.execute(self._query, values, prepare=False).fetchall()
 

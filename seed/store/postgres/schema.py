@@ -90,8 +90,15 @@ UPDATE sidecar.repositories r SET sizes = held.sizes FROM (
     FROM sidecar.postings GROUP BY workspace, repository, segment) AS each
   GROUP BY workspace, repository) AS held
 WHERE r.workspace = held.workspace AND r.repository = held.repository;
-ALTER TABLE sidecar.postings ADD COLUMN documents integer, DROP CONSTRAINT postings_pkey,
-  ADD PRIMARY KEY (workspace, repository, segment, term);
+ALTER TABLE sidecar.postings ADD COLUMN documents integer;
+DO $$
+DECLARE holder text;  -- of a table that is spread over servers, the part that lies here
+BEGIN
+  SELECT conrelid::regclass::text INTO STRICT holder FROM pg_constraint
+  WHERE conname = 'postings_pkey' AND connamespace = 'sidecar'::regnamespace;
+  EXECUTE format('ALTER TABLE %s DROP CONSTRAINT postings_pkey,'
+    ' ADD CONSTRAINT postings_pkey PRIMARY KEY (workspace, repository, segment, term)', holder);
+END $$;
 CREATE AGGREGATE sidecar.joined(anycompatiblearray) (SFUNC = array_cat, STYPE = anycompatiblearray);
 """
 """Segments that are written in one go and read to become larger ones, each in a stretch of the key.

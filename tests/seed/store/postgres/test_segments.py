@@ -14,6 +14,7 @@ pytest.importorskip("psycopg")
 from evals.bench.filling import VERSION, filled, unseen
 from seed.store.postgres import binary, near, words
 from seed.store.postgres.schema import MIGRATIONS
+from seed.store.postgres.shards import split
 from seed.store.postgres.store import PostgresStore
 
 Open = Callable[..., PostgresStore]
@@ -76,20 +77,23 @@ def test_seedings_of_any_size_stay_few_segments() -> None:
     assert again <= 6 * sum(sizes.values())
 
 
+@pytest.mark.parametrize("spread", [False, True])
 def test_a_database_of_the_first_version_is_brought_up_to_date(
-    database: str, opened: Open, sql: Sql, monkeypatch: pytest.MonkeyPatch
+    database: str, opened: Open, sql: Sql, monkeypatch: pytest.MonkeyPatch, *, spread: bool
 ) -> None:
-    """Words of version 1 are found in version 2 with their sizes noted, and become one segment with later ones."""
+    """Words of version 1 are found in version 2 with their sizes noted, also where tables are spread over servers."""
     monkeypatch.setattr("seed.store.postgres.migrate.migrate.__kwdefaults__", {"steps": MIGRATIONS[:1]})
-    opened(database)
-    key = ("shop", opened(database).key[1])
+    store = opened(database)
+    if spread:
+        with store.database.borrowed() as connection:
+            split(connection, {}, {})
     columns = "workspace, repository, term, segment, pids, counts"
     insert = f"INSERT INTO sidecar.postings ({columns}) VALUES (%s, %s, %s, 1, %s, %s)"  # noqa: S608 - our own names
-    sql(database, insert, *key, "alpha", [7, 9], [1, 2])
+    sql(database, insert, *store.key, "alpha", [7, 9], [1, 2])
     sql(
         database,
         "INSERT INTO sidecar.repositories (workspace, repository, next_pid, segments) VALUES (%s, %s, 10, 1)",
-        *key,
+        *store.key,
     )
     monkeypatch.undo()
     store = opened(database)
