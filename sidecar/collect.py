@@ -10,7 +10,9 @@ from typing import Any
 from seed.errors import SidecarError
 from seed.git.hooks import worktree_folders
 from seed.git.repository import head_commit, open_repository
+from seed.transcript.segments import SCHEMES
 from sidecar.floors import question_sha, shipped_probes
+from sidecar.library import Projected
 from sidecar.session import Session
 from sidecar.shelf import fallback_note
 
@@ -24,7 +26,7 @@ def collect(folder: Path, *, dry_run: bool = False) -> dict[str, Any]:
     """
     with closing(Session(folder)) as session, session.store.exclusive(_WAIT_SECONDS):
         keep = kept(session)
-        done = session.store.collect(keep, question_shas(), dry_run=dry_run)
+        done = session.store.collect(keep, question_shas(), sentence_embedders(session), dry_run=dry_run)
     return {"format": 1, "dry_run": dry_run, "kept": len(keep), **asdict(done)}
 
 
@@ -39,6 +41,15 @@ def kept(session: Session) -> list[str]:
         except SidecarError:
             continue  # a worktree that was deleted by hand
     return [key for key in published if key in heads or key == published[0]]
+
+
+def sentence_embedders(session: Session) -> set[str]:
+    """Return the identities of the vectors of sessions' sentences: they belong to no commit, and took long to make.
+
+    On a server they may be those of sessions that another machine keeps.
+    """
+    embedders = session.embedders(session.policy(session.wanted()))
+    return {Projected(one, scheme).identity.digest for one in embedders for scheme in SCHEMES}
 
 
 def question_shas() -> list[bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,16 +34,24 @@ class _Compacted:
 
 
 @guarded
-def collect(store: Store, keep: Sequence[str], spare: Iterable[bytes] = (), *, dry_run: bool = False) -> Collected:
+def collect(
+    store: Store,
+    keep: Sequence[str],
+    spare: Iterable[bytes] = (),
+    beside: Collection[str] = (),
+    *,
+    dry_run: bool = False,
+) -> Collected:
     """Keep the snapshots ``keep`` (keys) and what they refer to; the caller holds the seeding lock.
 
-    ``spare`` are texts (sha256) whose vectors stay although no snapshot has them. Raises `StoreError`.
+    ``spare`` are texts (sha256) whose vectors stay although no snapshot has them, ``beside`` embedders (digests of
+    identities) all of whose vectors stay. Raises `StoreError`.
     """
     database, folder = store.database, store.folder
     keys = [key for key, _, _ in inspect.snapshots(database)]
     dropped = [key for key in keys if key not in keep]
     documents = inspect.documents(database, keep)
-    loose = inspect.loose(database, keep, documents, spare)
+    loose = inspect.loose(database, keep, documents, (set(spare), beside))
     before = inspect.size(folder)
     counts = (len(dropped), len(loose.blobs), len(loose.passages), len(loose.vectors))
     if dry_run or not any(counts):

@@ -6,7 +6,7 @@ to one thread. Readers never wait for writers; whoever adds, publishes or collec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,8 @@ Vectors = NDArray[np.float32]
 Plane = tuple[NDArray[np.int32], dict[str, dict[str, object]]]
 """The row of each passage of a snapshot, -1 where its vector is missing, and the floors computed while seeding."""
 Receipt = dict[str, Any]
+Spare = tuple[Collection[bytes], Collection[str]]
+"""What stays in a collection though no snapshot names it: texts (sha256), embedders (digests) with all they have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +190,13 @@ class Engine(Protocol):
 
     # --- housekeeping ---------------------------------------------------------------------------------------
 
-    def collect(self, keep: Sequence[str], spare: Iterable[bytes] = (), *, dry_run: bool = False) -> Collected:
-        """Keep the snapshots ``keep`` (keys), what they refer to, and vectors of the texts ``spare`` (sha256)."""
+    def collect(
+        self, keep: Sequence[str], spare: Iterable[bytes] = (), beside: Collection[str] = (), *, dry_run: bool = False
+    ) -> Collected:
+        """Keep the snapshots ``keep`` (keys), what they refer to, and vectors of the texts ``spare`` (sha256).
+
+        All vectors of the embedders ``beside`` (digests of identities) stay: their texts are in no snapshot.
+        """
         ...
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from seed.store import snapshots as packed
 from seed.store import vectors
 from seed.store.database import guarded
+from seed.store.engine import Spare
 from seed.store.parsed import numbers
 
 _PRIVATE = 0o077
@@ -67,12 +68,15 @@ def documents(database: sqlite3.Connection, keys: Iterable[str]) -> NDArray[np.u
 
 @guarded
 def loose(
-    database: sqlite3.Connection, keys: Sequence[str], keep: NDArray[np.uint32], spare: Iterable[bytes] = ()
+    database: sqlite3.Connection,
+    keys: Sequence[str],
+    keep: NDArray[np.uint32],
+    spare: Spare = ((), ()),
 ) -> Loose:
     """Return what the snapshots ``keys``, whose documents are ``keep``, do not refer to.
 
-    Vectors of the texts in ``spare`` (sha256) stay under the embedders that these snapshots use. A parsed blob stays
-    while all its passages do. Raises `StoreError`.
+    ``spare`` is (texts as sha256 whose vectors stay under the embedders that these snapshots use, embedders whose
+    vectors all stay). A parsed blob stays while all its passages do. Raises `StoreError`.
     """
     held = set(keep.tolist())
     blobs = []
@@ -80,13 +84,17 @@ def loose(
         if not numbers(parsed) <= held:
             blobs.append((oid, version))
     rows = database.execute("SELECT pid, sha FROM passages").fetchall()
-    wanted = {sha for pid, sha in rows if pid in held} | set(spare)
+    wanted = {sha for pid, sha in rows if pid in held} | set(spare[0])
     used = {identity for key, identity in database.execute("SELECT key, identity FROM planes") if key in keys}
     every = database.execute("SELECT identity, sha FROM vectors")
     return Loose(
         tuple(blobs),
         tuple(pid for pid, _ in rows if pid not in held),
-        tuple((identity, sha) for identity, sha in every if sha not in wanted or identity not in used),
+        tuple(
+            (identity, sha)
+            for identity, sha in every
+            if (sha not in wanted or identity not in used) and identity not in spare[1]
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -295,11 +295,13 @@ class Store:
         """Return None: all vectors are compared."""
         return None
 
-    def collect(self, keep: Sequence[str], spare: Iterable[bytes] = (), *, dry_run: bool = False) -> Collected:
+    def collect(
+        self, keep: Sequence[str], spare: Iterable[bytes] = (), beside: Collection[str] = (), *, dry_run: bool = False
+    ) -> Collected:
         """Drop what the snapshots ``keep`` do not refer to (see `seed.store.collect`); holds the seeding lock."""
         from seed.store.collect import collect
 
-        return collect(self, keep, spare, dry_run=dry_run)
+        return collect(self, keep, spare, beside, dry_run=dry_run)
 
 
 def open_store(folder: Path) -> Store:

@@ -70,6 +70,17 @@ def test_rows_are_looked_up_once(asker: Addresser, monkeypatch: pytest.MonkeyPat
     assert looked_up(asker, monkeypatch) == 0
 
 
+def test_a_collection_leaves_the_sentences_vectors(asker: Addresser, repository: Path) -> None:
+    """No commit names a session's sentences, and embedding them anew takes minutes: they stay."""
+    store = asker.provider.session.store
+    mine = asker._ready.popitem()[1]
+    assert mine.embedder is not None
+    before = store.held(mine.embedder.identity)
+    assert before > len(SAID)  # and the probes
+    collect(repository)
+    assert store.held(mine.embedder.identity) == before
+
+
 @pytest.mark.parametrize("damage", [b"", b"1234", b"flip"])
 @pytest.mark.parametrize(("suffix", "asked"), [(".held", 0), (".rows", len(SAID))])
 def test_a_damaged_file_is_made_again(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seed.store import parsed, snapshots
-from seed.store.engine import Collected
+from seed.store.engine import Collected, Spare
 from seed.store.postgres import words
 from seed.store.postgres.binary import members
 from seed.store.postgres.server import Connection
@@ -51,9 +51,7 @@ def _next(connection: Connection, key: Key) -> None:
     connection.execute(f"UPDATE sidecar.repositories SET generation = generation + 1 WHERE {MINE}", key)
 
 
-def collect(
-    connection: Connection, key: Key, keep: Sequence[str], spare: Sequence[bytes], *, dry_run: bool
-) -> Collected:
+def collect(connection: Connection, key: Key, keep: Sequence[str], spare: Spare, *, dry_run: bool) -> Collected:
     """Keep the snapshots ``keep``, those that machines stand on, and what they refer to; see `Engine.collect`."""
     connection.execute(UNHURRIED)
     kept = set(keep) | _stood_on(connection, key)
@@ -91,7 +89,7 @@ def _stood_on(connection: Connection, key: Key) -> set[str]:
 
 
 def _loose(
-    connection: Connection, key: Key, documents: NDArray[np.uint32], kept: set[str], spare: Sequence[bytes]
+    connection: Connection, key: Key, documents: NDArray[np.uint32], kept: set[str], spare: Spare
 ) -> tuple[list[tuple[str, str]], list[int], list[tuple[str, bytes]]]:
     """Return the blobs, passages and vectors that ``documents`` and ``spare`` do not name."""
     held = set(documents.tolist())
@@ -104,14 +102,18 @@ def _loose(
         if not parsed.numbers(text) <= held
     ]
     rows = connection.execute(f"SELECT pid, sha FROM sidecar.passages WHERE {MINE}", key).fetchall()
-    wanted = {bytes(sha) for pid, sha in rows if pid in held} | set(spare)
+    wanted = {bytes(sha) for pid, sha in rows if pid in held} | set(spare[0])
     used = {
         identity
         for name, identity in connection.execute(f"SELECT key, identity FROM sidecar.planes WHERE {MINE}", key)
         if name in kept
     }
     every = connection.execute(f"SELECT identity, sha FROM sidecar.vectors WHERE {MINE}", key)
-    loose = [(name, bytes(sha)) for name, sha in every if bytes(sha) not in wanted or name not in used]
+    loose = [
+        (name, bytes(sha))
+        for name, sha in every
+        if (bytes(sha) not in wanted or name not in used) and name not in spare[1]
+    ]
     return blobs, [pid for pid, _ in rows if pid not in held], loose
 
 

@@ -161,15 +161,15 @@ class Near:
         self, vector: NDArray[np.float32], terms: Sequence[str], documents: int, mean: float
     ) -> tuple[NDArray[np.int32], NDArray[np.uint32]]:
         """Return (rows nearest to a vector, numbers of the documents that say most of the terms)."""
-        found = wanted(documents)
+        most = wanted(documents)
         values = {
             "key": self._snapshot,
             "vector": vector,
             "terms": [plain(term) for term in terms],
             "documents": documents,
             "mean": max(mean, 1e-9),
-            "found": found,
-            "first": found * _FIRST,
+            "found": most,
+            "first": most * _FIRST,
             "common": max(documents // _COMMON, _RARE),
         }
 
@@ -181,7 +181,7 @@ class Near:
                 connection.execute(
                     "SELECT set_config('hnsw.ef_search', %s, true), set_config('enable_sort', 'off', true),"
                     " set_config('hnsw.iterative_scan', 'strict_order', true)",
-                    (str(min(2 * found, _MOST)),),
+                    (str(min(2 * most, _MOST)),),
                 )
                 return connection.execute(self._query, values, prepare=False).fetchall()
 

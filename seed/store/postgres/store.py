@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -226,8 +226,10 @@ class PostgresStore(Records):
 
     # --- housekeeping ---------------------------------------------------------------------------------------
 
-    def collect(self, keep: Sequence[str], spare: Iterable[bytes] = (), *, dry_run: bool = False) -> Collected:
+    def collect(
+        self, keep: Sequence[str], spare: Iterable[bytes] = (), beside: Collection[str] = (), *, dry_run: bool = False
+    ) -> Collected:
         """Keep the snapshots ``keep`` and those that any machine stands on, and what they refer to."""
         return self.database.write(
-            lambda connection: clearing.collect(connection, self.key, keep, list(spare), dry_run=dry_run)
+            lambda connection: clearing.collect(connection, self.key, keep, (set(spare), beside), dry_run=dry_run)
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +279,18 @@ def test_readers_never_wait_for_a_writer(open_engine: Open) -> None:
         assert other.load("one") is not None
         assert other.matrix(TOY.identity) is not None
         assert other.plane("one", TOY.identity) is not None
+
+
+def test_a_collection_keeps_all_vectors_of_an_embedder_that_is_named(open_engine: Open) -> None:
+    """Sentences of sessions are in no snapshot: without their embedder's name they go, with it every one stays."""
+    engine, kept = open_engine(), replace(TOY.identity, projection="sentences")
+    published(engine, "one", "a")
+    with engine.exclusive(5):
+        engine.register(kept)
+        engine.add_vectors(kept, {sha(text): TOY.question(text) for text in ("said", "asked")})
+        assert engine.collect(["one"], beside=[kept.digest]).vectors == 0
+        assert len(engine.rows(kept, [sha("said"), sha("asked")])) == 2
+        assert engine.collect(["one"]).vectors == 2
 
 
 def test_a_collection_keeps_what_is_referred_to(open_engine: Open) -> None:
