@@ -25,6 +25,7 @@ from seed.store.lock import holder
 from seed.store.paths import store_folder
 
 ROUNDS = 5
+_PATIENCE, _PAUSE = 30.0, 0.05
 RECORDS, QUICK = 20_000, 1000
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 QUESTION = {"name": "recall", "arguments": {"question": "Which reason does the choice have?"}}
@@ -67,11 +68,22 @@ def _start(repository: Path, home: str) -> tuple[float, float, float, str]:
     call = time.perf_counter() - start
     process.kill()
     process.wait()
-    opened = open_repository(repository)
-    seeding = holder(store_folder(opened.name, opened.common) / "seeding.lock")
-    if seeding.isdigit():
-        os.kill(int(seeding), signal.SIGKILL)
-    return wall, processor, call, reply["result"]["content"][0]["text"].split("\n")[-1]
+    said: str = reply["result"]["content"][0]["text"].split("\n")[-1]
+    if "in the background" in said:
+        _stop_seeding(repository)
+    return wall, processor, call, said
+
+
+def _stop_seeding(repository: Path) -> None:
+    """End what the server began, which would disturb every figure after this; it takes its lock once it has started."""
+    opened, end = open_repository(repository), time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        seeding = holder(store_folder(opened.name, opened.common) / "seeding.lock")
+        if seeding.isdigit():
+            os.kill(int(seeding), signal.SIGKILL)
+            return
+        time.sleep(_PAUSE)
+    raise AssertionError("the seeding that the server announced did not begin")
 
 
 def _ask(process: subprocess.Popen[bytes], ident: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
