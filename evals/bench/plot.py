@@ -48,12 +48,14 @@ def draw(results: list[dict[str, Any]], out: Path) -> list[Path]:
         series = _series(results, part)
         if not series:
             continue
-        chart = pygal.Line(title=f"{part}, milliseconds", x_labels=versions, logarithmic=True, legend_at_bottom=True)
+        chart = pygal.Line(
+            js=(), title=f"{part}, milliseconds", x_labels=versions, logarithmic=True, legend_at_bottom=True
+        )
         for name, values in series.items():
             chart.add(name, values)
         written.append(_kept(chart, out / f"{part}.svg"))
     if results and (points := growth(results[-1])):
-        chart = pygal.XY(title="seeding: log10 of ms over log10 of changed files", legend_at_bottom=True)
+        chart = pygal.XY(js=(), title="seeding: log10 of ms over log10 of changed files", legend_at_bottom=True)
         chart.add(f"slope {slope(points):.2f}", [(math.log10(x), math.log10(y)) for x, y in points])
         written.append(_kept(chart, out / "growth.svg"))
     return written
