@@ -109,6 +109,10 @@ class Session:
         except DamagedStoreError:
             self.store.start_anew()
         except UnreachableError as exc:
+            if self.shelf.replicated:  # the one that died is asked last now
+                with suppress(UnreachableError):
+                    self._forget()
+                    return work()
             self.shelf.stand_in(exc)
         self._forget()
         return work()

@@ -50,6 +50,11 @@ class Shelf:
                 self._away(exc)
         return opening.open_store(self.folder)
 
+    @property
+    def replicated(self) -> bool:
+        """Tell whether another server may answer where one does not."""
+        return self.address is not None and bool(self.address.replicas) and not self.fault
+
     def _away(self, exc: SidecarError) -> None:
         self.fault = f"engine {SERVER} is not used now, the embedded store answers: {exc.message}"
         self._again = time.monotonic() + AWAY_SECONDS

@@ -21,6 +21,8 @@ class Database:
         for server in (self.primary, *self.replicas):
             server.pool.open()
         self._pinned: Connection | None = None
+        self.lent = self.primary
+        """The server whose connection is lent: what becomes of that connection is told of no other."""
         self._served = self.primary
         self._mark = ""
         """The position in the log that a replica must have reached before anything else is read from it."""
@@ -52,9 +54,11 @@ class Database:
             except UnreachableError as exc:
                 failed = exc
                 continue
+            before, self.lent = self.lent, server
             try:
                 yield connection
             finally:
+                self.lent = before
                 server.pool.putconn(connection)
             return
         raise failed or UnreachableError("no server is configured")
@@ -62,7 +66,7 @@ class Database:
     def read(self, work: Work[T], *, fresh: bool = False) -> T:
         """Return what ``work`` reads: from a replica where there is one, or, when ``fresh``, first from the primary."""
         if self._pinned is not None:
-            return plainly(work, self._pinned, self.primary)
+            return plainly(work, self._pinned, self.lent)
         failed: StoreError | None = None
         for server in self._order(fresh=fresh):
             try:
@@ -103,7 +107,7 @@ class Database:
                 return work(connection)
 
         if self._pinned is not None:  # a lock that was lost must not be written under by another connection
-            return plainly(whole, self._pinned, self.primary)
+            return plainly(whole, self._pinned, self.lent)
         value = repeated(whole, self.primary)
         if self.replicas:
             self._remember(self.primary)

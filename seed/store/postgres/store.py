@@ -140,7 +140,7 @@ class PostgresStore(Records):
             try:
                 connection.execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             except psycopg.OperationalError as exc:
-                raise self.database.primary.unreachable(exc) from None
+                raise self.database.lent.unreachable(exc) from None
             try:
                 yield
             finally:

@@ -76,6 +76,26 @@ def test_without_its_primary_a_replica_still_answers(cluster: Cluster, opened: O
             store.note("n", "v")
 
 
+def test_a_replica_that_dies_in_the_middle_is_blamed_and_no_other(cluster: Cluster, opened: Open) -> None:
+    """What was read within one state is lost with its server; the primary is not shunned for it, and answers next."""
+    first = cluster.server("first", synchronous_standby_names="*", synchronous_commit="remote_apply")
+    second = cluster.standby("second", first)
+    published(opened(first.url()), "one", "a")
+    store = opened(first.url(), second.url())
+
+    def interrupted() -> None:
+        with store.one_state():
+            assert store.plane("one", TOY.identity) is not None
+            second.kill()
+            store.matrix(TOY.identity)
+
+    with pytest.raises(UnreachableError, match="second"):
+        interrupted()
+    assert store.database.primary.shunned == 0.0
+    assert store.matrix(TOY.identity) is not None
+    assert store.database._served is store.database.primary
+
+
 def test_a_promoted_replica_makes_what_was_loaded_void(cluster: Cluster, opened: Open) -> None:
     """After a failover the generation is another one: numbers that only the dead primary had are never used again."""
     first = cluster.server("first")
