@@ -14,8 +14,8 @@ from seed.transcript.turns import digest_of
 from sidecar import library, sentence_rows
 from sidecar import receipt as receipts
 from sidecar.asking import Asking, receipt_of
-from sidecar.codes import Codes, product
-from sidecar.codes_file import CodesFile
+from sidecar.codes import product
+from sidecar.codes_file import CheckedCodes, CodesFile
 from sidecar.floor import digest, relevance
 from sidecar.floors import probe_vectors, shipped_glossary, shipped_probes
 from sidecar.gloss import reverse, translate
@@ -52,7 +52,7 @@ class Addresser:
         self.history = open_history(provider.session.folder)
         self._kept: object = None
         self._ready: dict[object, _Ready] = {}
-        self._codes: dict[CodesFile, Codes] = {}
+        self._codes = CheckedCodes()
         self.waiting = ""
         """The scheme by which the last answer lacked vectors that `embed` would make; "" where it lacked none."""
 
@@ -142,18 +142,14 @@ class Addresser:
         """Return a plane that is asked by its codes first, where it has many sentences and a library for codes."""
         multiply = product() if len(exact.rows) >= CODED_FROM else None
         store = self.provider.session.store
-        if multiply is None:
-            return None
         file = CodesFile(store.folder, f"{embedder.identity.digest} {store.generation()}")
-        codes = file.opened(exact.matrix, int(exact.rows.max()) + 1, self._codes.get(file))
-        if codes is None:
+        codes = self._codes.of(file, exact.matrix, int(exact.rows.max()) + 1) if multiply else None
+        if multiply is None or codes is None:
             return None
-        self._codes = {file: codes}
         return CodedSegments(exact, codes, multiply, partial(self._broken, file))
 
     def _broken(self, file: CodesFile) -> None:
-        file.drop()
-        self._codes.clear()
+        self._codes.drop(file)
         self._ready.clear()
 
     def _by_words(self, opened: Library, degraded: str, *, foreign: bool) -> _Ready:

@@ -123,3 +123,22 @@ def _sums(values: NDArray[np.int8]) -> Sums:
         whole = len(part) // 8 * 8
         found[number] = part[:whole].view("<u8").sum(dtype=np.uint64) + part[whole:].view(np.uint8).sum(dtype=np.uint64)
     return found
+
+
+class CheckedCodes:
+    """The codes that a process has opened and checked already: those of the file that it opened last."""
+
+    def __init__(self) -> None:
+        self._held: dict[CodesFile, Codes] = {}
+
+    def of(self, file: CodesFile, matrix: Matrix, rows: int) -> Codes | None:
+        """Return the codes of the first ``rows`` rows or more (see `CodesFile.opened`); None on a full disk."""
+        codes = file.opened(matrix, rows, self._held.get(file))
+        if codes is not None:
+            self._held = {file: codes}
+        return codes
+
+    def drop(self, file: CodesFile) -> None:
+        """Remove codes that turned out not to be of their vectors, here and from the disk."""
+        file.drop()
+        self._held.clear()

@@ -10,8 +10,8 @@ from seed.embed.base import Embedder
 from seed.store.engine import Engine
 from sidecar import plane_file
 from sidecar.coded import CodedPlane, coded
-from sidecar.codes import Codes, product
-from sidecar.codes_file import CodesFile
+from sidecar.codes import product
+from sidecar.codes_file import CheckedCodes, CodesFile
 from sidecar.corpus import Corpus
 from sidecar.floors import probe_vectors, shipped_probes
 from sidecar.plane import Plane, plane, starts_of
@@ -26,7 +26,7 @@ class Planes:
 
     def __init__(self) -> None:
         self._planes: dict[tuple[str, str], Opened] = {}
-        self._codes: dict[CodesFile, Codes] = {}
+        self._codes = CheckedCodes()
 
     def __len__(self) -> int:
         return len(self._planes)
@@ -56,15 +56,11 @@ class Planes:
     def _quicker(self, exact: Plane, file: CodesFile) -> Opened:
         """Return a plane that is asked by its codes first, where it has many passages and a library multiplies them."""
         multiply = product() if len(exact.rows) >= CODED_FROM else None
-        if multiply is None:
+        codes = self._codes.of(file, exact.matrix, exact.span[1]) if multiply else None
+        if multiply is None or codes is None:
             return exact
-        codes = file.opened(exact.matrix, exact.span[1], self._codes.get(file))
-        if codes is None:
-            return exact
-        self._codes = {file: codes}
         return coded(exact, codes, multiply, partial(self._broken, file))
 
     def _broken(self, file: CodesFile) -> None:
-        file.drop()
-        self._codes.clear()
+        self._codes.drop(file)
         self._planes.clear()

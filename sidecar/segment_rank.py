@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from seed.facets import spread
 from seed.text import words
 from sidecar.floor import Calibration, conformal
+from sidecar.plane import products as by_row
 from sidecar.rank import WORD_HALF
 from sidecar.segment_words import SegmentWords, score
 
@@ -92,13 +93,8 @@ class SegmentPlane:
 
 
 def products(vectors: Matrix, questions: Matrix) -> Matrix:
-    """Return the products (n, q) of vectors (n, d) with questions (q, d).
-
-    One question is multiplied row by row: a matrix product is no faster, for both wait for memory, and its last bits
-    hang on where a row lies and on how many threads there are.
-    """
-    found: Matrix = np.vecdot(vectors, questions)[:, np.newaxis] if len(questions) == 1 else vectors @ questions.T
-    return found
+    """Return the products (n, q) of vectors (n, d) with questions (q, d); of one as in `sidecar.plane`."""
+    return by_row(vectors, questions[0])[:, np.newaxis] if len(questions) == 1 else vectors @ questions.T
 
 
 def plane(
