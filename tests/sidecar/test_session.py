@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from seed.errors import UnreachableError
+from seed.store.address import Address
 from sidecar.provider import Provider
 from sidecar.query import Query
 
@@ -75,3 +77,22 @@ def test_a_question_loads_nothing_that_writes_or_reads_sessions() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("replicas", "failures", "stood_in"), [(1, 1, 0), (1, 2, 1), (0, 1, 1)])
+def test_another_server_is_asked_before_the_embedded_store_stands_in(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch, replicas: int, failures: int, stood_in: int
+) -> None:
+    """With replicas a reading that lost its server is done once more; only then, or without any, the store changes."""
+    session, left, stand_ins = provider.session, [failures], list[UnreachableError]()
+    monkeypatch.setattr(session.shelf, "address", Address("postgresql://localhost/x", ("url",) * replicas))
+    monkeypatch.setattr(session.shelf, "stand_in", stand_ins.append)
+
+    def work() -> str:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise UnreachableError("a server is gone")
+        return "answered"
+
+    assert session.healing(work) == "answered"
+    assert len(stand_ins) == stood_in
